@@ -1,0 +1,83 @@
+# Build rules: a library is a list of folders, a test binary is its *_test.cc files, and no folder lists its files.
+
+function(weir_glob out)
+  set(files)
+  foreach(dir ${ARGN})
+    file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${dir}/*.cc)
+    list(APPEND files ${found})
+  endforeach()
+  set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
+# weir_library(NAME DIRS folder... DEPS library...): sources of the folders, and NAME_test from their *_test.cc.
+function(weir_library name)
+  cmake_parse_arguments(ARG "" "" "DIRS;DEPS" ${ARGN})
+  weir_glob(all ${ARG_DIRS})
+  set(tests ${all})
+  list(FILTER all EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(all)
+    add_library(${name} STATIC ${all})
+    target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${ARG_DEPS})
+  endif()
+  if(tests)
+    weir_test(${name}_test "${tests}" unit ${name})
+  endif()
+endfunction()
+
+# weir_test(NAME "sources" LABEL library...): one GoogleTest binary, one CTest entry.
+function(weir_test name sources label)
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${ARGN} GTest::gmock GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE WEIR_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 900)
+endfunction()
+
+# weir_program(NAME folder DEPS library...): an executable from every source of one folder.
+function(weir_program name dir)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  weir_glob(sources ${dir})
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(sources)
+    add_executable(${name} ${sources})
+    target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+  endif()
+endfunction()
+
+# weir_proto_library(NAME folder): messages and gRPC stubs of every .proto below the folder.
+function(weir_proto_library name dir)
+  file(GLOB protos CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/proto ${CMAKE_SOURCE_DIR}/${dir}/*.proto)
+  set(out ${CMAKE_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${out})
+  set(sources)
+  foreach(proto ${protos})
+    string(REGEX REPLACE "\\.proto$" "" stem ${proto})
+    set(made ${out}/${stem}.pb.cc ${out}/${stem}.grpc.pb.cc)
+    add_custom_command(
+      OUTPUT ${made} ${out}/${stem}.pb.h ${out}/${stem}.grpc.pb.h
+      COMMAND protobuf::protoc --proto_path=${CMAKE_SOURCE_DIR}/proto --cpp_out=${out} --grpc_out=${out}
+              --plugin=protoc-gen-grpc=$<TARGET_FILE:gRPC::grpc_cpp_plugin> ${proto}
+      DEPENDS ${CMAKE_SOURCE_DIR}/proto/${proto} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/proto VERBATIM)
+    list(APPEND sources ${made})
+  endforeach()
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    target_link_libraries(${name} PUBLIC gRPC::grpc++ protobuf::libprotobuf)
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE gRPC::grpc++ protobuf::libprotobuf)
+  endif()
+endfunction()
+
+# weir_tests(folder): the tests, fuzz targets and benchmarks that cross folders, listed in the folder's own CMakeLists.txt.
+function(weir_tests dir)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${dir}/CMakeLists.txt)
+    add_subdirectory(${dir})
+  endif()
+endfunction()
