@@ -1,7 +1,8 @@
 // Error propagation on top of absl::Status. Stateless; usable from any thread.
 //
-// Functions that can fail return absl::Status or absl::StatusOr<T>. Context is added on the way up with
-// Annotate, so that the final message names the node, the file or the job in which a fault was found.
+// Functions that can fail return absl::Status or absl::StatusOr<T>. Context is added on the way up
+// with Annotate, so that the final message names the node, the file or the job in which a fault was
+// found.
 #ifndef WEIR_COMMON_BASE_STATUS_H_
 #define WEIR_COMMON_BASE_STATUS_H_
 
@@ -26,8 +27,8 @@ absl::Status InvalidArgument(const Args&... args) {
 #define WEIR_STATUS_CONCAT_INNER(a, b) a##b
 #define WEIR_STATUS_CONCAT(a, b) WEIR_STATUS_CONCAT_INNER(a, b)
 
-#define WEIR_RETURN_IF_ERROR(expr)                     \
-  do {                                                 \
+#define WEIR_RETURN_IF_ERROR(expr)                                                   \
+  do {                                                                               \
     if (absl::Status weir_status_ = (expr); !weir_status_.ok()) return weir_status_; \
   } while (false)
 

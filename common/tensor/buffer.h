@@ -1,0 +1,42 @@
+// Memory of tensors. A Buffer is shared by the tensors that view it and freed with the last of
+// them; its bytes may be written only while one owner holds it. Reference counting is thread-safe,
+// the bytes are not.
+#ifndef WEIR_COMMON_TENSOR_BUFFER_H_
+#define WEIR_COMMON_TENSOR_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace weir {
+
+class Buffer {
+ public:
+  static constexpr size_t kAlignment = 64;
+
+  // Returns: uninitialized memory of `bytes` bytes, aligned to kAlignment, padded so that whole
+  // vectors can be read.
+  static std::shared_ptr<Buffer> Allocate(size_t bytes);
+  // Wraps memory of somebody else; `release` runs when the last reference is gone.
+  static std::shared_ptr<Buffer> Wrap(void* data, size_t bytes, std::function<void()> release);
+
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  Buffer() = default;
+
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  std::function<void()> release_;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_COMMON_TENSOR_BUFFER_H_
