@@ -9,9 +9,10 @@ function(weir_glob out)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# weir_library(NAME DIRS folder... DEPS library...): sources of the folders, and NAME_test from their *_test.cc.
+# weir_library(NAME DIRS folder... DEPS library... [DEFINES definition...]): sources of the folders, and NAME_test
+# from their *_test.cc.
 function(weir_library name)
-  cmake_parse_arguments(ARG "" "" "DIRS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DIRS;DEPS;DEFINES" ${ARGN})
   weir_glob(all ${ARG_DIRS})
   set(tests ${all})
   list(FILTER all EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
@@ -19,6 +20,7 @@ function(weir_library name)
   if(all)
     add_library(${name} STATIC ${all})
     target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+    target_compile_definitions(${name} PUBLIC ${ARG_DEFINES})
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE ${ARG_DEPS})
