@@ -4,9 +4,9 @@ namespace weir {
 
 absl::Status Annotate(const absl::Status& status, std::string_view context) {
   if (status.ok()) return status;
-  absl::Status out(status.code(), absl::StrCat(context, ": ", status.message()));
+  absl::Status out(status.code(), StrCat(context, ": ", status.message()));
   status.ForEachPayload(
-      [&](std::string_view type, const absl::Cord& payload) { out.SetPayload(type, payload); });
+      [&](absl::string_view type, const absl::Cord& payload) { out.SetPayload(type, payload); });
   return out;
 }
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
+#include "common/base/str_cat.h"
 
 namespace weir {
 
@@ -19,7 +19,7 @@ absl::Status Annotate(const absl::Status& status, std::string_view context);
 
 template <class... Args>
 absl::Status InvalidArgument(const Args&... args) {
-  return absl::InvalidArgumentError(absl::StrCat(args...));
+  return absl::InvalidArgumentError(StrCat(args...));
 }
 
 }  // namespace weir
