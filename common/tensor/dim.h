@@ -3,7 +3,10 @@
 //
 // Expressions are kept in a normal form (sums of products, sorted, constants folded), so that equal
 // expressions of +, - and * print the same and compare equal; floordiv, mod, min and max simplify
-// where it is safe.
+// where it is safe. An exact quotient cancels as if the divisor were not 0: n*m//m is n.
+//
+// Size is bounded: a result that overflows int64, needs more than kMaxNodes nodes or nests // % min
+// max deeper than kMaxNesting is unknown (Parse reports it as an error instead).
 //
 //   Dim n = Dim::Symbol("n");
 //   (n * 2 + n).ToString();                        // "3*n"
@@ -28,9 +31,15 @@ using SymbolBindings = std::map<std::string, int64_t, std::less<>>;
 
 class Dim {
  public:
+  static constexpr int kMaxNodes = 256;
+  static constexpr int kMaxNesting = 32;
+
   Dim() = default;                       // 0
   Dim(int64_t value) : value_(value) {}  // NOLINT: a number is a dimension
+  // REQUIRES: IsSymbolName(name).
   static Dim Symbol(std::string name);
+  // A letter or '_', then letters, digits, '_' and '.'; at most 128 characters.
+  static bool IsSymbolName(std::string_view name);
   static Dim Unknown();
 
   bool is_number() const { return kind_ == Kind::kNumber; }
@@ -63,7 +72,7 @@ class Dim {
   void CollectSymbols(std::set<std::string, std::less<>>* out) const;
 
   // Returns: `4`, `n`, `3*n+1`, `n//2`, `n%2`, `min(n,4)`, `?`. Parse reads the same text, with
-  // parentheses.
+  // parentheses, spaces, and * // % of one precedence from left to right.
   std::string ToString() const;
   static absl::StatusOr<Dim> Parse(std::string_view text);
 
