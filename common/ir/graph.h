@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "common/base/ids.h"
 #include "common/ir/attr.h"
@@ -105,6 +106,10 @@ class Graph {
 
   // Replaces every use of `from` (node inputs and region results) by `to`.
   void ReplaceUses(ValueId from, ValueId to);
+  // Does many replacements in one pass over the graph (a pass that replaces values one by one takes
+  // quadratic time). A value whose replacement is replaced too ends at the last one. REQUIRES: the
+  // replacements have no cycle.
+  void ReplaceUses(const absl::flat_hash_map<ValueId, ValueId>& replacements);
   // True if `inner` is `outer` or lies inside it.
   bool Contains(RegionId outer, RegionId inner) const;
   // Values of enclosing regions that `region` or a region inside it uses, in first-use order.
