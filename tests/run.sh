@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds everything and runs every test: the unit, fuzz and simulation tests under CTest, then real clusters.
+# usage: tests/run.sh      WEIR_PRESET picks another preset; WEIR_SKIP_COMPOSE=1 leaves the Docker test out
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export WEIR_PRESET=${WEIR_PRESET:-release}
+bash deploy/setup.sh "$WEIR_PRESET"
+
+failed=()
+# stage NAME COMMAND...: runs a stage to its end whatever came before, so that one run shows every failure.
+stage() {
+  local name=$1 started=$SECONDS
+  shift
+  echo "== $name"
+  "$@" </dev/null || failed+=("$name")
+  echo "== $name: $((SECONDS - started)) s"
+}
+
+stage "ctest" ctest --preset "$WEIR_PRESET"
+stage "cluster of processes" bash tests/cluster/processes.sh
+if [ "${WEIR_SKIP_COMPOSE:-0}" = 1 ]; then
+  echo "== cluster in containers: left out (WEIR_SKIP_COMPOSE=1)"
+else
+  stage "cluster in containers" bash tests/cluster/compose.sh
+fi
+
+if [ "${#failed[@]}" -ne 0 ]; then
+  printf 'failed: %s\n' "${failed[@]}"
+  exit 1
+fi
+echo "all tests passed"
