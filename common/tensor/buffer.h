@@ -9,15 +9,20 @@
 #include <functional>
 #include <memory>
 
+#include "absl/status/statusor.h"
+
 namespace weir {
 
 class Buffer {
  public:
   static constexpr size_t kAlignment = 64;
 
-  // Returns: uninitialized memory of `bytes` bytes, aligned to kAlignment, padded so that whole
-  // vectors can be read.
+  // Returns: uninitialized memory of `bytes` bytes (0 is fine), aligned to kAlignment, padded so
+  // that a whole vector can be read from every element. Throws std::bad_alloc when there is none,
+  // as containers do; sizes that come from outside go through TryAllocate.
   static std::shared_ptr<Buffer> Allocate(size_t bytes);
+  // Returns: the same, or RESOURCE_EXHAUSTED naming the bytes.
+  static absl::StatusOr<std::shared_ptr<Buffer>> TryAllocate(size_t bytes);
   // Wraps memory of somebody else; `release` runs when the last reference is gone.
   static std::shared_ptr<Buffer> Wrap(void* data, size_t bytes, std::function<void()> release);
 
@@ -31,6 +36,8 @@ class Buffer {
 
  private:
   Buffer() = default;
+  // Returns: null when there is no memory.
+  static std::shared_ptr<Buffer> AllocateOrNull(size_t bytes);
 
   std::byte* data_ = nullptr;
   size_t size_ = 0;

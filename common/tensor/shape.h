@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +25,14 @@ namespace weir {
 // Extents (or strides, or an index) of up to six axes without allocation.
 using Extents = absl::InlinedVector<int64_t, 6>;
 
+// Ranks above this are refused wherever a shape comes from outside (files, text, the wire).
+inline constexpr int kMaxRank = 32;
+
 // Product of the extents; 1 for rank 0. REQUIRES: extents non-negative, product fits (see
 // CheckedNumElements).
 int64_t NumElements(absl::Span<const int64_t> extents);
-// Returns: the product, or an error for a negative extent or more than 2^62 bytes at `dtype`.
+// Returns: the product, or an error for a negative extent or more than 2^62 bytes at `dtype`
+// (extents of 0 do not excuse the others: strides must fit too).
 absl::StatusOr<int64_t> CheckedNumElements(absl::Span<const int64_t> extents, DType dtype);
 std::string ExtentsToString(absl::Span<const int64_t> extents);  // "[2,3]"
 // Returns: element strides of the row-major order.
@@ -71,8 +77,9 @@ struct TensorType {
 };
 
 // Binds the symbols of `shape` so that it evaluates to `extents`; lone symbols bind, everything
-// else is checked. Returns: an error naming both shapes when rank or an extent disagrees. `what`
-// names the value in the error.
+// else is checked; unknown dimensions fit anything. Returns: an error naming both shapes when rank
+// or an extent disagrees; `bindings` may then hold some of the new symbols. `what` names the value
+// in the error.
 absl::Status BindShape(const Shape& shape, absl::Span<const int64_t> extents, std::string_view what,
                        SymbolBindings* bindings);
 

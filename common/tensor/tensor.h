@@ -7,6 +7,7 @@
 #ifndef WEIR_COMMON_TENSOR_TENSOR_H_
 #define WEIR_COMMON_TENSOR_TENSOR_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -26,6 +27,9 @@ class Tensor {
   // Uninitialized row-major tensor. REQUIRES: extents non-negative and in range
   // (CheckedNumElements).
   Tensor(DType dtype, absl::Span<const int64_t> extents);
+  // The same for extents from outside. Returns: an error when they are out of range or memory is
+  // short.
+  static absl::StatusOr<Tensor> TryCreate(DType dtype, absl::Span<const int64_t> extents);
   // A view. Offset and strides count elements; strides may be zero or negative.
   Tensor(DType dtype, absl::Span<const int64_t> extents, absl::Span<const int64_t> strides,
          int64_t offset, std::shared_ptr<Buffer> buffer);
