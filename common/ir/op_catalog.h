@@ -15,6 +15,8 @@ class OpCatalog {
  public:
   virtual ~OpCatalog() = default;
   virtual bool Has(std::string_view op) const = 0;
+  // Returns: all ops, for suggestions in messages; a catalog that cannot tell returns none.
+  virtual std::vector<std::string_view> Names() const { return {}; }
   // Checks arity, attributes and regions of `node`. Returns: the types of its outputs by the op's
   // rule, or an error that says what is wrong with which operand (without naming the node; callers
   // add that).
