@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/base/str_cat.h"
 
 namespace weir {
 namespace {
@@ -28,8 +28,7 @@ bool MayUse(const Graph& graph, RegionId region, ValueId value) {
 
 std::string ValueText(const Graph& graph, ValueId value) {
   const Value& v = graph.value(value);
-  return absl::StrCat("%", v.name.empty() ? absl::StrCat(value.value()) : v.name, " (",
-                      v.type.ToString(), ")");
+  return StrCat("%", v.name.empty() ? StrCat(value.value()) : v.name, " (", v.type.ToString(), ")");
 }
 
 absl::Status CheckUses(const Graph& graph, RegionId region, const std::vector<ValueId>& uses,
@@ -61,16 +60,16 @@ absl::Status CheckRegions(const Graph& graph, const Node& node) {
     if (graph.Contains(region, node.parent)) {
       return InvalidArgument("region ", i, " would contain itself");
     }
-    WEIR_RETURN_IF_ERROR(CheckUses(graph, node.parent, graph.Captures(region),
-                                   absl::StrCat("capture of region ", i)));
+    WEIR_RETURN_IF_ERROR(
+        CheckUses(graph, node.parent, graph.Captures(region), StrCat("capture of region ", i)));
   }
   return absl::OkStatus();
 }
 
 std::string Describe(const Node& node) {
   std::string out = node.op;
-  if (!node.name.empty()) absl::StrAppend(&out, " \"", node.name, "\"");
-  if (node.location.known()) absl::StrAppend(&out, " (", node.location.ToString(), ")");
+  if (!node.name.empty()) StrAppend(&out, " \"", node.name, "\"");
+  if (node.location.known()) StrAppend(&out, " (", node.location.ToString(), ")");
   return out;
 }
 

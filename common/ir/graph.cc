@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
+#include "common/base/str_cat.h"
 
 namespace weir {
 namespace {
@@ -42,8 +42,8 @@ class CaptureFinder {
 
 std::string Location::ToString() const {
   if (line <= 0) return file;
-  if (column <= 0) return absl::StrCat(file, ":", line);
-  return absl::StrCat(file, ":", line, ":", column);
+  if (column <= 0) return StrCat(file, ":", line);
+  return StrCat(file, ":", line, ":", column);
 }
 
 const Attr* Node::FindAttr(std::string_view name) const {
@@ -160,13 +160,13 @@ std::string Graph::Describe(NodeId id) const {
   const Node& node = this->node(id);
   std::string out = node.op;
   if (!node.name.empty()) {
-    absl::StrAppend(&out, " \"", node.name, "\"");
+    StrAppend(&out, " \"", node.name, "\"");
   } else if (!node.outputs.empty() && !value(node.outputs[0]).name.empty()) {
-    absl::StrAppend(&out, " %", value(node.outputs[0]).name);
+    StrAppend(&out, " %", value(node.outputs[0]).name);
   } else if (!node.location.known()) {
-    absl::StrAppend(&out, " #", id.value());
+    StrAppend(&out, " #", id.value());
   }
-  if (node.location.known()) absl::StrAppend(&out, " (", node.location.ToString(), ")");
+  if (node.location.known()) StrAppend(&out, " (", node.location.ToString(), ")");
   return out;
 }
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
+#include "common/base/str_cat.h"
 
 namespace weir {
 namespace {
@@ -36,7 +36,7 @@ class StructureChecker {
         return InvalidArgument("function @", function.name, " is defined twice");
       }
       WEIR_RETURN_IF_ERROR(AnnotateWith(CheckFunction(function),
-                                        [&] { return absl::StrCat("function @", function.name); }));
+                                        [&] { return StrCat("function @", function.name); }));
     }
     return absl::OkStatus();
   }
@@ -74,7 +74,7 @@ class StructureChecker {
     }
     for (size_t i = 0; i < region.args.size(); ++i) {
       WEIR_RETURN_IF_ERROR(AnnotateWith(Define(region.args[i], NodeId(), id, i),
-                                        [&] { return absl::StrCat("argument ", i); }));
+                                        [&] { return StrCat("argument ", i); }));
     }
     for (NodeId node : region.nodes) {
       if (!Exists(node)) return InvalidArgument("a region lists a node that does not exist");
@@ -89,7 +89,7 @@ class StructureChecker {
     }
     for (size_t i = 0; i < region.results.size(); ++i) {
       WEIR_RETURN_IF_ERROR(
-          AnnotateWith(Use(region.results[i]), [&] { return absl::StrCat("result ", i); }));
+          AnnotateWith(Use(region.results[i]), [&] { return StrCat("result ", i); }));
     }
     Leave(region);
     return absl::OkStatus();
@@ -101,8 +101,7 @@ class StructureChecker {
       return InvalidArgument("the node does not name the region that lists it as its parent");
     }
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      WEIR_RETURN_IF_ERROR(
-          AnnotateWith(Use(node.inputs[i]), [&] { return absl::StrCat("input ", i); }));
+      WEIR_RETURN_IF_ERROR(AnnotateWith(Use(node.inputs[i]), [&] { return StrCat("input ", i); }));
     }
     for (NodeId before : node.control_inputs) {
       WEIR_RETURN_IF_ERROR(CheckControlInput(before, parent));
@@ -110,12 +109,12 @@ class StructureChecker {
     for (size_t i = 0; i < node.regions.size(); ++i) {
       const RegionId inner = node.regions[i];
       if (!Exists(inner)) return InvalidArgument("region ", i, " does not exist");
-      WEIR_RETURN_IF_ERROR(AnnotateWith(CheckRegion(inner, id, depth + 1),
-                                        [&] { return absl::StrCat("region ", i); }));
+      WEIR_RETURN_IF_ERROR(
+          AnnotateWith(CheckRegion(inner, id, depth + 1), [&] { return StrCat("region ", i); }));
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       WEIR_RETURN_IF_ERROR(AnnotateWith(Define(node.outputs[i], id, parent, i),
-                                        [&] { return absl::StrCat("output ", i); }));
+                                        [&] { return StrCat("output ", i); }));
     }
     return absl::OkStatus();
   }
@@ -170,8 +169,8 @@ class StructureChecker {
 
   std::string ValueText(ValueId id) const {
     const Value& value = graph_.value(id);
-    return absl::StrCat("%", value.name.empty() ? absl::StrCat(id.value()) : value.name, " (",
-                        value.type.ToString(), ")");
+    return StrCat("%", value.name.empty() ? StrCat(id.value()) : value.name, " (",
+                  value.type.ToString(), ")");
   }
 
   // Graph::Describe looks up an output, which may not exist here.
@@ -179,7 +178,7 @@ class StructureChecker {
     const Node& node = graph_.node(id);
     const bool outputs_exist = std::all_of(node.outputs.begin(), node.outputs.end(),
                                            [this](ValueId value) { return Exists(value); });
-    return outputs_exist ? graph_.Describe(id) : absl::StrCat(node.op, " #", id.value());
+    return outputs_exist ? graph_.Describe(id) : StrCat(node.op, " #", id.value());
   }
 
   const Graph& graph_;
@@ -219,7 +218,7 @@ absl::Status CheckOutputTypes(const Graph& graph, const Node& node, const OpCata
   const absl::StatusOr<std::vector<TensorType>> types = catalog.Infer(graph, node);
   const auto context = [&]() -> std::string {
     if (node.inputs.empty()) return "";
-    return absl::StrCat(" (inputs ", TypesToString(graph, node.inputs), ")");
+    return StrCat(" (inputs ", TypesToString(graph, node.inputs), ")");
   };
   if (!types.ok()) return InvalidArgument(types.status().message(), context());
   if (types->size() != node.outputs.size()) {
