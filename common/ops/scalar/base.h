@@ -89,6 +89,12 @@ WEIR_ALWAYS_INLINE T FlipSign(T x, BitsT<T> sign) {
   return FromBits<T>(ToBits(x) ^ sign);
 }
 
+// Instructions, or exact inline sequences on machines without them; never a call.
+WEIR_ALWAYS_INLINE float RoundHalfEven(float x) { return __builtin_rintf(x); }
+WEIR_ALWAYS_INLINE double RoundHalfEven(double x) { return __builtin_rint(x); }
+WEIR_ALWAYS_INLINE float Sqrt(float x) { return __builtin_sqrtf(x); }
+WEIR_ALWAYS_INLINE double Sqrt(double x) { return __builtin_sqrt(x); }
+
 // Clamps that let NaN through.
 template <Real T>
 WEIR_ALWAYS_INLINE T AtMost(T x, T high) {
@@ -129,7 +135,7 @@ WEIR_ALWAYS_INLINE T Scale(T x, BitsT<T> n) {
 
 // Returns: c0 + c1 x + c2 x^2 + ..., by Horner's rule.
 template <Real T>
-WEIR_ALWAYS_INLINE T Poly(T x, T c0) {
+WEIR_ALWAYS_INLINE T Poly(T, T c0) {
   return c0;
 }
 template <Real T, class... Rest>
