@@ -3,9 +3,10 @@
 
   npy.py within TOLERANCE A B               largest |a - b|; fails above TOLERANCE or on NaN
   npy.py accuracy FLOOR FIRST LOGITS LABELS share of rows FIRST.. whose argmax is the label; fails below FLOOR
+  npy.py same A B                           same dtype, shape and bits
   npy.py rows COUNT IN OUT                  the first COUNT rows, repeating IN from its start as often as needed
 
-The first two print the figure alone on stdout. Exit 0: holds; 1: does not hold; 2: wrong usage or a bad file.
+`within` and `accuracy` print the figure alone on stdout. Exit 0: holds; 1: does not hold; 2: wrong usage or a bad file.
 """
 import ast
 import math
@@ -65,6 +66,18 @@ def within(tolerance, got, expected):
     return worst <= float(tolerance)
 
 
+def same(got, expected):
+    a, b = read(got), read(expected)
+    if a[:2] != b[:2]:
+        raise BadFile(f"{got} is {a[0]} {a[1]}, {expected} is {b[0]} {b[1]}")
+    if a[2] != b[2]:
+        rows = max(a[1][0], 1)
+        size = len(a[2]) // rows
+        bad = [row for row in range(rows) if a[2][row * size :][:size] != b[2][row * size :][:size]]
+        print(f"{len(bad)} of {rows} rows differ, the first is row {bad[0]}")
+    return a[2] == b[2]
+
+
 def accuracy(floor, first, logits, labels):
     shape, values = numbers(logits)
     _, wanted = numbers(labels)
@@ -91,7 +104,7 @@ def rows(count, source, target):
 
 
 def main(argv):
-    commands = {"within": (within, 3), "accuracy": (accuracy, 4), "rows": (rows, 3)}
+    commands = {"within": (within, 3), "accuracy": (accuracy, 4), "same": (same, 2), "rows": (rows, 3)}
     command, arity = commands.get(argv[1] if len(argv) > 1 else "", (None, 0))
     if command is None or len(argv) - 2 != arity:
         print(__doc__, file=sys.stderr)

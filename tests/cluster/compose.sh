@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The cluster of deploy/docker-compose.yml for real: a coordinator and three workers in containers run the digits
+# job from this host, one worker is killed, and the two that are left run the next job.
+# usage: tests/cluster/compose.sh     as root, or where the caller may use Docker
+set -euo pipefail
+name=containers
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source tests/cluster/engine.sh
+
+if [ "$(id -u)" -ne 0 ] && ! docker info >/dev/null 2>&1; then
+  exec sudo --preserve-env=WEIR_PRESET bash "${BASH_SOURCE[0]}"
+fi
+
+WEIR_PORT=$(free_port)
+WEIR_HTTP_PORT=$(free_port)
+export WEIR_PORT WEIR_HTTP_PORT WEIR_IMAGE=weir:test COMPOSE_PROJECT_NAME=weir-test COMPOSE_FILE=deploy/docker-compose.yml
+server=127.0.0.1:$WEIR_PORT
+
+tear_down() {
+  [ "$failed" -eq 0 ] || compose logs --tail 30 --no-color 2>&1 || true
+  compose down -v --remove-orphans --timeout 10 >/dev/null 2>&1 || true
+  engine_stop
+  rm -rf "$scratch"
+}
+trap tear_down EXIT
+
+build_image() {
+  docker build -q -f deploy/Dockerfile -t "$WEIR_IMAGE" --build-arg "BASE_IMAGE=$base_image" \
+    --build-arg BINARIES=prebuilt --build-arg "BUILD_DIR=build/$preset" .
+}
+
+is_running() { [ "$(docker inspect -f '{{.State.Running}}' "$1")" = true ]; }
+exit_code_is() { [ "$(docker inspect -f '{{.State.ExitCode}}' "$1")" -eq "$2" ]; }
+
+same_rows() { # NAME: runs the job on the cluster; its rows must be the embedded ones, bit for bit
+  run_cnn "$scratch/$1.npy" "$all_rows" --server "$server" &&
+    python3 deploy/npy.py same "$scratch/$1.npy" "$scratch/embedded.npy"
+}
+
+engine_start
+ensure_base_image
+need "the image builds" build_image
+expect "it runs read-only as any user" \
+  docker run --rm --read-only --user 12345 "$WEIR_IMAGE" /usr/local/bin/weir version
+need "a coordinator and three workers come up" compose up -d --no-build --scale worker=3
+need "the coordinator lists three workers" await 30 workers_are "$server" 3
+expect "the coordinator answers /healthz" \
+  python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)' \
+  "http://127.0.0.1:$WEIR_HTTP_PORT/healthz"
+need "an embedded run gives the rows to compare with" run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
+expect "three workers give the same bits" same_rows three
+
+mapfile -t workers < <(compose ps -q worker)
+expect "one worker is killed" docker kill "${workers[0]}"
+expect "the coordinator notices within 5 s" await 5 workers_are "$server" 2
+expect "the two left give the same bits" same_rows two
+
+expect "another worker is asked to stop" docker stop "${workers[1]}"
+expect "it ends by itself with exit code 0" exit_code_is "${workers[1]}" 0
+expect "the last one gives the same bits" same_rows one
+expect "the coordinator never restarted" is_running "$(compose ps -q coordinator)"
+
+finish

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# A coordinator and its workers as processes on loopback: the rows of the digits CNN must have the bits of an embedded
+# run whatever the number of workers and rows, a killed worker fails its job and nothing else, a stopped one drains.
+# usage: tests/cluster/processes.sh
+set -euo pipefail
+name=processes
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+server=127.0.0.1:$(free_port)
+declare -A worker_pids=()
+
+tear_down() {
+  local log
+  if [ "$failed" -ne 0 ]; then
+    for log in "$scratch"/*.log; do
+      printf -- '--- %s\n' "$(basename "$log")"
+      tail -n 20 "$log"
+    done
+  fi
+  kill "${worker_pids[@]}" "${server_pid:-}" 2>/dev/null || true
+  wait 2>/dev/null || true
+  rm -rf "$scratch"
+}
+trap tear_down EXIT
+
+start_server() {
+  "$bin/weir-server" --listen "$server" --http "127.0.0.1:$(free_port)" --data "$scratch/data" \
+    >"$scratch/server.log" 2>&1 &
+  server_pid=$!
+}
+
+start_workers() { # NAME...
+  local worker
+  for worker in "$@"; do
+    "$bin/weir-worker" --server "$server" --name "$worker" --threads 1 >"$scratch/$worker.log" 2>&1 &
+    worker_pids[$worker]=$!
+  done
+}
+
+same_rows() { # ROWS: the rows of a run on the cluster are the first ROWS of the embedded run
+  run_cnn "$scratch/got.npy" "$1" --server "$server" &&
+    python3 deploy/npy.py rows "$1" "$scratch/embedded.npy" "$scratch/wanted.npy" &&
+    python3 deploy/npy.py same "$scratch/got.npy" "$scratch/wanted.npy"
+}
+
+# start_job ROWS: a job in the background, left as $job_pid; returns when the coordinator lists it as running.
+start_job() {
+  run_cnn "$scratch/job.npy" "$1" --loop --server "$server" >"$scratch/job.log" 2>&1 &
+  job_pid=$!
+  await 20 job_is_running
+}
+
+job_is_running() {
+  "$bin/weir" list --server "$server" -o json |
+    json 'any(j["state"].lower() == "running" for j in r["jobs"])' | grep -qx True
+}
+
+# ends_within SECONDS CODE PID: the child process ends in time, with that exit code.
+ends_within() {
+  local code=0
+  await "$1" has_ended "$3" || return 1
+  wait "$3" || code=$?
+  [ "$code" -eq "$2" ] || {
+    echo "exit code $code, not $2"
+    return 1
+  }
+}
+
+has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
+
+start_server
+need "the coordinator serves" await 10 "$bin/weir" health --server "$server"
+need "an embedded run gives the rows to compare with" run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
+
+# Each group joins those before it: 1, 2, 3, 5, 7 workers.
+for group in "w1" "w2" "w3" "w4 w5" "w6 w7"; do
+  # shellcheck disable=SC2086
+  start_workers $group
+  count=${#worker_pids[@]}
+  need "$count workers register" await 10 workers_are "$server" "$count"
+  for rows in 0 1 2 3 7 "$all_rows"; do
+    expect "$count workers, $rows rows: the bits of the embedded run" same_rows "$rows"
+  done
+done
+
+long_rows=400000
+need "a long job starts" start_job "$long_rows"
+kill -9 "${worker_pids[w2]}"
+wait "${worker_pids[w2]}" 2>/dev/null || true
+expect "kill -9 of a worker fails the job within 5 s" ends_within 5 1 "$job_pid"
+expect "the message names the worker" grep -w w2 "$scratch/job.log"
+expect "the coordinator lists the six others" await 5 workers_are "$server" 6
+expect "they run the next job" same_rows "$all_rows"
+
+need "another long job starts" start_job "$long_rows"
+kill -TERM "${worker_pids[w3]}"
+expect "a worker that is asked to stop drains and exits with 0" ends_within 60 0 "${worker_pids[w3]}"
+expect "its job succeeds" ends_within 120 0 "$job_pid"
+expect "the coordinator lists the five others" await 5 workers_are "$server" 5
+expect "they run the next job" same_rows "$all_rows"
+
+kill -TERM "$server_pid"
+expect "the coordinator stops on SIGTERM with exit code 0" ends_within 10 0 "$server_pid"
+
+finish
