@@ -1,0 +1,94 @@
+#include <numeric>
+
+#include "common/base/status.h"
+#include "server/compiler/optimize/region_walk.h"
+#include "server/compiler/optimize/simplify.h"
+
+namespace weir {
+namespace {
+
+bool IsIota(const Int64s& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+// The producer of input 0, if it is `op`.
+const Node* Inner(const Graph& graph, const Node& node, std::string_view op) {
+  const Node* producer = graph.producer(node.inputs[0]);
+  return producer != nullptr && producer->op == op ? producer : nullptr;
+}
+
+using Rule = Replacement (*)(const Graph& graph, const Node& node, Builder& builder);
+
+Replacement SameType(const Graph& graph, const Node& node, Builder&) {
+  if (!(graph.type(node.inputs[0]) == graph.type(node.outputs[0]))) return std::nullopt;
+  return std::vector<ValueId>{node.inputs[0]};
+}
+
+Replacement Reshape(const Graph& graph, const Node& node, Builder& builder) {
+  if (Replacement same = SameType(graph, node, builder)) return same;
+  const Node* inner = Inner(graph, node, "reshape");
+  if (inner == nullptr) return std::nullopt;
+  if (graph.type(inner->inputs[0]) == graph.type(node.outputs[0])) {
+    return std::vector<ValueId>{inner->inputs[0]};
+  }
+  return std::vector<ValueId>{builder.Apply("reshape", {inner->inputs[0]}, Attrs(node.attrs))};
+}
+
+Replacement Transpose(const Graph& graph, const Node& node, Builder& builder) {
+  const Int64s& outer = node.attr("permutation").AsInts();
+  if (IsIota(outer)) return std::vector<ValueId>{node.inputs[0]};
+  const Node* inner = Inner(graph, node, "transpose");
+  if (inner == nullptr) return std::nullopt;
+  const Int64s& first = inner->attr("permutation").AsInts();
+  Int64s both;
+  for (int64_t axis : outer) both.push_back(first[axis]);
+  if (IsIota(both)) return std::vector<ValueId>{inner->inputs[0]};
+  const ValueId source = inner->inputs[0];
+  return std::vector<ValueId>{builder.Apply("transpose", {source}, {{"permutation", both}})};
+}
+
+Replacement BroadcastInDim(const Graph& graph, const Node& node, Builder& builder) {
+  const Int64s axes = node.attr("axes").AsInts();
+  if (IsIota(axes)) {
+    if (Replacement same = SameType(graph, node, builder)) return same;
+  }
+  const Node* inner = Inner(graph, node, "broadcast_in_dim");
+  if (inner == nullptr) return std::nullopt;
+  Int64s both;
+  for (int64_t axis : inner->attr("axes").AsInts()) both.push_back(axes[axis]);
+  const ValueId source = inner->inputs[0];
+  return std::vector<ValueId>{
+      builder.Apply("broadcast_in_dim", {source}, {{"shape", node.attr("shape")}, {"axes", both}})};
+}
+
+Replacement DimensionSize(const Graph& graph, const Node& node, Builder& builder) {
+  const Dim& dim = graph.type(node.inputs[0]).shape[static_cast<int>(node.attr("axis").AsInt())];
+  if (dim.is_unknown()) return std::nullopt;
+  return std::vector<ValueId>{
+      builder.Apply("dimension_size", {}, {{"size", std::vector<Dim>{dim}}})};
+}
+
+Rule FindRule(std::string_view op) {
+  if (op == "reshape") return &Reshape;
+  if (op == "transpose") return &Transpose;
+  if (op == "broadcast_in_dim") return &BroadcastInDim;
+  if (op == "get_dimension_size") return &DimensionSize;
+  if (op == "convert" || op == "slice") return &SameType;
+  return nullptr;
+}
+
+}  // namespace
+
+absl::Status Canonicalize(Graph* graph, const CompileOptions&, CompileReport*) {
+  return RewriteNodes(graph, [graph](NodeId id, Builder& builder) -> absl::StatusOr<Replacement> {
+    const Rule rule = FindRule(graph->node(id).op);
+    if (rule == nullptr) return std::nullopt;
+    const Node node = graph->node(id);
+    return rule(*graph, node, builder);
+  });
+}
+
+}  // namespace weir

@@ -1,0 +1,34 @@
+// A compiler pass: a function that changes a graph in place. The pipeline (pipeline.cc) is one list
+// of them.
+#ifndef WEIR_SERVER_COMPILER_PASS_H_
+#define WEIR_SERVER_COMPILER_PASS_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "common/ir/graph.h"
+#include "server/compiler/report.h"
+
+namespace weir {
+
+struct CompileOptions {
+  enum class Loops {
+    kVectorize,
+    // The sequential baseline: each pfor becomes a counted loop.
+    kSequential,
+  };
+  Loops loops = Loops::kVectorize;
+  // A node that would run in a loop over the iterations is an error.
+  bool strict = false;
+};
+
+struct Pass {
+  std::string_view name;
+  std::string_view why;  // why it stands where it stands
+  // Errors name node, op, shapes and source location.
+  absl::Status (*run)(Graph* graph, const CompileOptions& options, CompileReport* report);
+};
+
+}  // namespace weir
+
+#endif  // WEIR_SERVER_COMPILER_PASS_H_

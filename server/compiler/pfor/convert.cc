@@ -1,0 +1,89 @@
+#include "server/compiler/pfor/convert.h"
+
+#include "common/base/status.h"
+#include "common/ops/registry.h"
+#include "server/compiler/pfor/rewrite.h"
+
+namespace weir {
+namespace {
+
+std::vector<Dim> WithExtent(const Dim& extent, const Shape& shape) {
+  std::vector<Dim> dims = {extent};
+  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+  return dims;
+}
+
+ValueId Iota(Builder& builder, const Dim& extent) {
+  return builder.Apply("iota", {},
+                       {{"shape", std::vector<Dim>{extent}}, {"dtype", DType::kI64}, {"axis", 0}});
+}
+
+// Stacks what did not vary, so that every result has the iteration axis.
+std::vector<ValueId> StackedResults(const BodyRewrite& body, Builder& builder,
+                                    const std::vector<ValueId>& source,
+                                    const std::vector<ValueId>& converted) {
+  std::vector<ValueId> out;
+  for (size_t i = 0; i < source.size(); ++i) {
+    out.push_back(body.varies(source[i]) ? converted[i] : body.Stack(builder, converted[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ValueId>> ConvertToShard(Graph* graph, NodeId pfor, Builder parent,
+                                                    const std::string& local,
+                                                    CompileReport* report) {
+  const Node node = graph->node(pfor);
+  const RegionId source = node.regions[0];
+  const Dim extent = node.attr("extent").AsDims()[0];
+  const Dim range = Dim::Symbol(local);
+
+  const RegionId region = parent.NewRegion();
+  Builder inside = parent.In(region);
+  const ValueId first = inside.AddArg({DType::kI64, Shape()}, "first");
+  const ValueId start = inside.Apply("broadcast_in_dim", {first},
+                                     {{"shape", std::vector<Dim>{range}}, {"axes", Int64s{}}});
+  const ValueId indices = inside.Apply("add", {Iota(inside, range), start});
+
+  std::vector<ValueId> sliced;
+  absl::flat_hash_map<ValueId, ValueId> parts;
+  BodyRewrite body(graph, range, indices, parent, report);
+  body.set_iteration_rows([&](ValueId value) -> ValueId {
+    const TensorType type = graph->type(value);
+    if (type.rank() == 0 || !(type.shape[0] == extent)) return ValueId();
+    auto [it, added] = parts.try_emplace(value);
+    if (added) {
+      TensorType part = type;
+      part.shape[0] = range;
+      it->second = inside.AddArg(std::move(part), graph->value(value).name);
+      sliced.push_back(value);
+    }
+    return it->second;
+  });
+  WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> converted, body.Convert(source, inside));
+  inside.Yield(StackedResults(body, inside, graph->region(source).results, converted));
+  std::vector<ValueId> outputs = parent.ApplyAll(
+      "shard", sliced, {{"extent", std::vector<Dim>{extent}}, {"local", local}}, {region});
+  WEIR_RETURN_IF_ERROR(parent.status());
+  return outputs;
+}
+
+absl::StatusOr<std::vector<ValueId>> ConvertInline(Graph* graph, NodeId pfor, Builder parent,
+                                                   CompileReport* report) {
+  const Node node = graph->node(pfor);
+  const RegionId source = node.regions[0];
+  const Dim extent = node.attr("extent").AsDims()[0];
+  BodyRewrite body(graph, extent, Iota(parent, extent), parent, report);
+  body.set_iteration_rows([&](ValueId value) -> ValueId {
+    const TensorType& type = graph->type(value);
+    return type.rank() > 0 && type.shape[0] == extent ? value : ValueId();
+  });
+  WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> converted, body.Convert(source, parent));
+  std::vector<ValueId> outputs =
+      StackedResults(body, parent, graph->region(source).results, converted);
+  WEIR_RETURN_IF_ERROR(parent.status());
+  return outputs;
+}
+
+}  // namespace weir
