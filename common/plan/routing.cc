@@ -1,0 +1,89 @@
+#include "common/plan/routing.h"
+
+#include <algorithm>
+
+#include "common/base/status.h"
+
+namespace weir {
+namespace {
+
+absl::Status CheckIndices(const v1::Plan& plan) {
+  const uint32_t count = static_cast<uint32_t>(plan.values_size());
+  auto bad = [count](uint32_t value) { return value >= count; };
+  auto out_of_range = [](std::string_view where) {
+    return InvalidArgument("plan: ", where, " names a value that is not in the plan");
+  };
+  if (std::any_of(plan.inputs().begin(), plan.inputs().end(), bad)) return out_of_range("an input");
+  if (std::any_of(plan.outputs().begin(), plan.outputs().end(), bad)) {
+    return out_of_range("an output");
+  }
+  for (const v1::Step& step : plan.steps()) {
+    if (std::any_of(step.outputs().begin(), step.outputs().end(), bad)) {
+      return out_of_range(step.function());
+    }
+    for (const v1::StepOperand& operand : step.operands()) {
+      if (bad(operand.value())) return out_of_range(step.function());
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Widen(Need* need, v1::StepOperand::Part part) {
+  *need = std::max(*need, part == v1::StepOperand::PART_ROWS ? Need::kRows : Need::kWhole);
+}
+
+}  // namespace
+
+RowRange RangeOf(int64_t extent, int rank, int world) {
+  const auto cut = [&](int64_t r) {
+    return static_cast<int64_t>(static_cast<__int128>(extent) * r / world);
+  };
+  return {cut(rank), cut(rank + 1)};
+}
+
+absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindings& symbols,
+                                        int world) {
+  WEIR_RETURN_IF_ERROR(CheckIndices(plan));
+  RunShape out;
+  out.world_ = world;
+  for (const v1::PlanValue& value : plan.values()) {
+    WEIR_ASSIGN_OR_RETURN(const TensorType type, TensorType::Parse(value.type()));
+    ValueShape shape;
+    shape.dtype = type.dtype;
+    absl::StatusOr<Extents> extents = type.shape.Evaluate(symbols);
+    WEIR_RETURN_IF_ERROR(Annotate(extents.status(), StrCat("value ", value.name())));
+    WEIR_RETURN_IF_ERROR(CheckedNumElements(*extents, type.dtype).status());
+    shape.extents = *std::move(extents);
+    out.values_.push_back(std::move(shape));
+  }
+  for (const v1::Step& step : plan.steps()) {
+    StepShape shape;
+    shape.sharded = !step.extent().empty();
+    if (shape.sharded) {
+      WEIR_ASSIGN_OR_RETURN(const Dim extent, Dim::Parse(step.extent()));
+      WEIR_ASSIGN_OR_RETURN(shape.extent, extent.Evaluate(symbols));
+      if (shape.extent < 0) {
+        return InvalidArgument("pfor extent ", step.extent(), " is negative: ", shape.extent);
+      }
+    }
+    for (const v1::StepOperand& operand : step.operands()) {
+      ValueShape& value = out.values_[operand.value()];
+      if (operand.part() == v1::StepOperand::PART_ROWS &&
+          (!shape.sharded || value.extents.empty() || value.extents[0] != shape.extent)) {
+        return InvalidArgument("plan: ", step.function(), " takes rows of a value of shape ",
+                               ExtentsToString(value.extents), " over ", shape.extent,
+                               " iterations");
+      }
+      Widen(&value.needs[0], operand.part());
+      if (shape.sharded) Widen(&value.needs[1], operand.part());
+    }
+    out.steps_.push_back(shape);
+  }
+  return out;
+}
+
+RowRange RunShape::RowsOf(uint32_t value, int rank) const {
+  return RangeOf(values_[value].extents[0], rank, world_);
+}
+
+}  // namespace weir

@@ -1,0 +1,71 @@
+#include "common/plan/routing.h"
+
+#include <gtest/gtest.h>
+
+#include "google/protobuf/text_format.h"
+
+namespace weir {
+namespace {
+
+v1::Plan ParsePlan(const char* text) {
+  v1::Plan plan;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &plan));
+  return plan;
+}
+
+constexpr char kPlan[] = R"(
+  values { name: "x" type: "f32[n,3]" placement: PLACEMENT_FEED }
+  values { name: "w" type: "f32[3]" placement: PLACEMENT_FEED }
+  values { name: "y" type: "f32[n,2]" placement: PLACEMENT_SPLIT }
+  values { name: "z" type: "f32[]" placement: PLACEMENT_ROOT }
+  steps { function: "a" extent: "n" local: "m" outputs: 2
+          operands { value: 0 part: PART_ROWS } operands { value: 1 part: PART_WHOLE } }
+  steps { function: "b" operands { value: 2 part: PART_WHOLE } outputs: 3 }
+  inputs: [0, 1] outputs: 3)";
+
+TEST(RangeOfTest, CutsEveryExtentIntoConsecutiveRanges) {
+  for (int64_t extent : {0, 1, 2, 7, 1797}) {
+    for (int world : {1, 2, 3, 7}) {
+      int64_t next = 0;
+      for (int rank = 0; rank < world; ++rank) {
+        const RowRange range = RangeOf(extent, rank, world);
+        EXPECT_EQ(range.begin, next);
+        EXPECT_LE(range.size(), extent / world + 1);
+        next = range.end;
+      }
+      EXPECT_EQ(next, extent);
+    }
+  }
+}
+
+TEST(RunShapeTest, KnowsWhoNeedsWhat) {
+  absl::StatusOr<RunShape> shape = RunShape::Make(ParsePlan(kPlan), {{"n", 5}}, 2);
+  ASSERT_TRUE(shape.ok()) << shape.status();
+  EXPECT_EQ(shape->extents(2), (Extents{5, 2}));
+  EXPECT_EQ(shape->NeedAt(0, 0), Need::kRows);
+  EXPECT_EQ(shape->NeedAt(1, 1), Need::kWhole);
+  EXPECT_EQ(shape->NeedAt(0, 2), Need::kWhole);
+  EXPECT_EQ(shape->NeedAt(1, 2), Need::kNothing);
+  EXPECT_EQ(shape->NeedAt(0, 3), Need::kNothing);
+  EXPECT_EQ(shape->RowsOf(0, 1), (RowRange{2, 5}));
+  EXPECT_TRUE(shape->RunsOn(0, 1));
+  EXPECT_FALSE(shape->RunsOn(1, 1));
+}
+
+TEST(RunShapeTest, RefusesSymbolsWithoutValueAndBadIndices) {
+  EXPECT_FALSE(RunShape::Make(ParsePlan(kPlan), {}, 2).ok());
+  v1::Plan plan = ParsePlan(kPlan);
+  plan.add_outputs(9);
+  EXPECT_FALSE(RunShape::Make(plan, {{"n", 5}}, 2).ok());
+}
+
+TEST(RunShapeTest, RefusesNegativeExtents) {
+  v1::Plan plan = ParsePlan(kPlan);
+  plan.mutable_steps(0)->set_extent("n-7");
+  plan.mutable_steps(0)->mutable_operands()->Clear();
+  absl::StatusOr<RunShape> shape = RunShape::Make(plan, {{"n", 5}}, 2);
+  EXPECT_EQ(shape.status().message(), "pfor extent n-7 is negative: -2");
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,74 @@
+// A function of a program, made ready for this machine's CPU: kernels, an order of low peak memory,
+// and a plan of one arena. Immutable after Create; any number of threads may Run it, each with a
+// workspace of its own.
+//
+//   auto exe = *Executable::Create(program, "step0_shard", {});
+//   Workspace workspace;
+//   std::vector<Tensor> outputs(2);                  // empty ones are allocated
+//   exe->Run({{"n", 100}}, inputs, absl::MakeSpan(outputs), &workspace, &stats);
+#ifndef WEIR_WORKER_EXECUTOR_EXECUTABLE_H_
+#define WEIR_WORKER_EXECUTOR_EXECUTABLE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/ir/graph.h"
+#include "common/tensor/tensor.h"
+
+namespace weir {
+
+struct RunStats {
+  int64_t kernel_launches = 0;
+  int64_t arena_bytes = 0;  // high-water mark
+};
+
+// Memory that one thread uses again and again: the arena, and placements cached by extents.
+// Thread-compatible; one run at a time.
+class Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+
+  struct Impl;
+  Impl* impl() { return impl_.get(); }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+class Executable {
+ public:
+  struct Options {
+    // Set from another thread to stop a run between two kernels with CANCELLED.
+    const std::atomic<bool>* cancelled = nullptr;
+  };
+
+  virtual ~Executable() = default;
+  // Returns: an error that names the node for which no kernel can be made.
+  static absl::StatusOr<std::unique_ptr<Executable>> Create(std::shared_ptr<const Graph> program,
+                                                            std::string_view function);
+
+  // Runs once. `symbols` binds every symbol of the function's types. Inputs may have any strides.
+  // An output that is empty (no buffer) is allocated; one with memory is written in place (dense
+  // rows, such as a part of a larger tensor). Errors name node, op, shapes and source location. A
+  // warm call (same extents as before in this workspace) allocates nothing but outputs.
+  virtual absl::Status Run(const SymbolBindings& symbols, absl::Span<const Tensor> inputs,
+                           absl::Span<Tensor> outputs, Workspace* workspace, RunStats* stats,
+                           const Options& options = {}) const = 0;
+
+  // Bytes of arena that a run with these symbols takes, inputs and outputs not counted.
+  virtual absl::StatusOr<int64_t> ArenaBytes(const SymbolBindings& symbols) const = 0;
+  // The schedule with kernels and arena offsets, for `explain`.
+  virtual std::string Describe(const SymbolBindings& symbols) const = 0;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_EXECUTOR_EXECUTABLE_H_
