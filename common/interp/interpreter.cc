@@ -1,0 +1,262 @@
+#include "common/interp/interpreter.h"
+
+#include <new>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/interp/lifetimes.h"
+#include "common/ops/registry.h"
+
+namespace weir {
+namespace {
+
+// Deep recursion must not make a message of a thousand frames.
+constexpr size_t kEnoughContext = 1000;
+
+absl::Status AddContext(const absl::Status& status, std::string_view context) {
+  return status.message().size() < kEnoughContext ? Annotate(status, context) : status;
+}
+
+std::string NameOf(const Graph& graph, ValueId value) {
+  const std::string& name = graph.value(value).name;
+  return name.empty() ? "" : StrCat(" (%", name, ")");
+}
+
+// The symbols of a region: those of the region around it until it binds one of its own.
+struct Scope {
+  explicit Scope(const SymbolBindings& outer) : symbols(&outer) {}
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  SymbolBindings& Own() {
+    if (symbols != &own) own = *symbols;
+    symbols = &own;
+    return own;
+  }
+
+  const SymbolBindings* symbols;
+  SymbolBindings own;
+};
+
+// Checks a value against its type and binds the symbols that the scope does not know yet.
+absl::Status Match(const TensorType& type, const Tensor& value, std::string_view what,
+                   Scope* scope) {
+  if (value.dtype() != type.dtype) {
+    return InvalidArgument(what, " is ", value.type().ToString(), ", expected ", type.ToString());
+  }
+  const absl::StatusOr<Extents> promised = type.shape.Evaluate(*scope->symbols);
+  if (promised.ok() && *promised == value.extents()) return absl::OkStatus();
+  return BindShape(type.shape, value.extents(), what, &scope->Own());
+}
+
+// The dimensions that are lone symbols, the others unknown.
+Shape LoneSymbols(const Shape& shape) {
+  std::vector<Dim> dims;
+  for (const Dim& dim : shape.dims()) dims.push_back(dim.is_symbol() ? dim : Dim::Unknown());
+  return Shape(std::move(dims));
+}
+
+using Values = std::vector<Tensor>;
+
+class Run {
+ public:
+  Run(const Graph& graph, const InterpretOptions& options)
+      : graph_(graph), options_(options), lifetimes_(graph), ops_(graph.num_nodes()) {}
+
+  absl::StatusOr<Values> Call(const Function& function, Values args, const SymbolBindings& symbols);
+  absl::StatusOr<Values> RunRegion(RegionId id, Values args, Scope* scope, Values* slots);
+
+  const Graph& graph() const { return graph_; }
+  const InterpretOptions& options() const { return options_; }
+
+ private:
+  absl::Status Step();
+  absl::StatusOr<Values> RunNodes(RegionId id, Scope* scope, Values* slots);
+  absl::Status RunNode(NodeId id, Scope* scope, Values* slots);
+  absl::StatusOr<Values> Evaluate(NodeId id, Scope* scope, Values* slots);
+  absl::Status CheckSize(const OpDef& op, const Node& node, const SymbolBindings& symbols) const;
+  absl::StatusOr<const OpDef*> Find(NodeId id);
+
+  const Graph& graph_;
+  const InterpretOptions& options_;
+  const Lifetimes lifetimes_;
+  std::vector<const OpDef*> ops_;  // by node, found at its first run
+  int64_t steps_ = 0;
+  int depth_ = 0;
+};
+
+class NodeContext : public EvalContext {
+ public:
+  NodeContext(Run* run, const Node& node, absl::Span<const Tensor> inputs, Scope* scope,
+              Values* slots)
+      : EvalContext(run->graph(), node, inputs, *scope->symbols), run_(run), slots_(slots) {}
+
+  absl::StatusOr<Values> RunRegion(int region, Values args, const SymbolBindings& extra) override {
+    Scope scope(symbols());
+    for (const auto& [name, value] : extra) scope.Own()[name] = value;
+    return run_->RunRegion(node().regions[region], std::move(args), &scope, slots_);
+  }
+
+  absl::StatusOr<Values> CallFunction(std::string_view name, Values args) override {
+    const Function* function = graph().FindFunction(name);
+    if (function == nullptr) return InvalidArgument("there is no function @", name);
+    return run_->Call(*function, std::move(args), {});
+  }
+
+  int64_t shard_ranges() const override { return run_->options().shard_ranges; }
+
+ private:
+  Run* const run_;
+  Values* const slots_;
+};
+
+absl::Status Run::Step() {
+  if (++steps_ <= options_.max_steps) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      StrCat("more than ", options_.max_steps, " steps; does a loop not end?"));
+}
+
+absl::StatusOr<Values> Run::Call(const Function& function, Values args,
+                                 const SymbolBindings& symbols) {
+  const std::vector<ValueId>& params = graph_.region(function.body).args;
+  if (args.size() != params.size()) {
+    return InvalidArgument("@", function.name, " takes ", params.size(), " arguments, found ",
+                           args.size());
+  }
+  // Lone symbols first: a parameter may use a symbol that a later one binds.
+  Scope scope(symbols);
+  for (size_t i = 0; i < args.size(); ++i) {
+    const TensorType& type = graph_.type(params[i]);
+    const std::string what =
+        StrCat("argument ", i, NameOf(graph_, params[i]), " of @", function.name);
+    if (args[i].dtype() != type.dtype || args[i].rank() != type.rank()) {
+      return InvalidArgument(what, " is ", args[i].type().ToString(), ", expected ",
+                             type.ToString());
+    }
+    WEIR_RETURN_IF_ERROR(BindShape(LoneSymbols(type.shape), args[i].extents(), what, &scope.Own()));
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    WEIR_RETURN_IF_ERROR(
+        Match(graph_.type(params[i]), args[i],
+              StrCat("argument ", i, NameOf(graph_, params[i]), " of @", function.name), &scope));
+  }
+  Values slots(lifetimes_.num_slots(function.body));
+  return RunRegion(function.body, std::move(args), &scope, &slots);
+}
+
+absl::StatusOr<Values> Run::RunRegion(RegionId id, Values args, Scope* scope, Values* slots) {
+  const Region& region = graph_.region(id);
+  if (args.size() != region.args.size()) {
+    return absl::InternalError(
+        StrCat("a region of ", region.args.size(), " arguments was given ", args.size()));
+  }
+  if (depth_ >= options_.max_depth) {
+    return absl::ResourceExhaustedError(StrCat("regions and calls are more than ",
+                                               options_.max_depth,
+                                               " deep; does a recursive call not end?"));
+  }
+  WEIR_RETURN_IF_ERROR(Step());
+  for (size_t i = 0; i < args.size(); ++i) {
+    const ValueId arg = region.args[i];
+    WEIR_RETURN_IF_ERROR(Match(graph_.type(arg), args[i],
+                               StrCat("region argument ", i, NameOf(graph_, arg)), scope));
+    (*slots)[lifetimes_.slot(arg)] = std::move(args[i]);
+  }
+  ++depth_;
+  absl::StatusOr<Values> results = RunNodes(id, scope, slots);
+  --depth_;
+  return results;
+}
+
+absl::StatusOr<Values> Run::RunNodes(RegionId id, Scope* scope, Values* slots) {
+  const Region& region = graph_.region(id);
+  for (NodeId node : region.nodes) {
+    if (absl::Status status = RunNode(node, scope, slots); !status.ok()) {
+      return AddContext(status, graph_.Describe(node));
+    }
+  }
+  Values results;
+  for (ValueId result : region.results) results.push_back((*slots)[lifetimes_.slot(result)]);
+  for (ValueId arg : region.args) (*slots)[lifetimes_.slot(arg)] = Tensor();
+  for (ValueId result : region.results) {
+    if (graph_.value(result).region == id) (*slots)[lifetimes_.slot(result)] = Tensor();
+  }
+  return results;
+}
+
+absl::Status Run::RunNode(NodeId id, Scope* scope, Values* slots) {
+  WEIR_RETURN_IF_ERROR(Step());
+  WEIR_ASSIGN_OR_RETURN(Values results, Evaluate(id, scope, slots));
+  const Node& node = graph_.node(id);
+  if (results.size() != node.outputs.size()) {
+    return absl::InternalError(
+        StrCat("has ", node.outputs.size(), " outputs, its evaluation made ", results.size()));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ValueId output = node.outputs[i];
+    WEIR_RETURN_IF_ERROR(Match(graph_.type(output), results[i],
+                               StrCat("result ", i, NameOf(graph_, output)), scope));
+    (*slots)[lifetimes_.slot(output)] = std::move(results[i]);
+  }
+  for (ValueId value : lifetimes_.last_used_by(id)) (*slots)[lifetimes_.slot(value)] = Tensor();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Values> Run::Evaluate(NodeId id, Scope* scope, Values* slots) {
+  const Node& node = graph_.node(id);
+  WEIR_ASSIGN_OR_RETURN(const OpDef* op, Find(id));
+  WEIR_RETURN_IF_ERROR(CheckSize(*op, node, *scope->symbols));
+  Values inputs;
+  inputs.reserve(node.inputs.size());
+  for (ValueId input : node.inputs) inputs.push_back((*slots)[lifetimes_.slot(input)]);
+  NodeContext context(this, node, inputs, scope, slots);
+  return op->reference(context);
+}
+
+// Sizes that are known only from data are left to the op.
+absl::Status Run::CheckSize(const OpDef& op, const Node& node,
+                            const SymbolBindings& symbols) const {
+  for (ValueId output : node.outputs) {
+    const TensorType& type = graph_.type(output);
+    const absl::StatusOr<Extents> extents = type.shape.Evaluate(symbols);
+    if (!extents.ok()) continue;
+    WEIR_ASSIGN_OR_RETURN(const int64_t elements, CheckedNumElements(*extents, type.dtype));
+    if (!op.is_view && elements > options_.max_tensor_bytes / SizeOf(type.dtype)) {
+      return absl::ResourceExhaustedError(StrCat("the result ", DTypeName(type.dtype),
+                                                 ExtentsToString(*extents), " is larger than ",
+                                                 options_.max_tensor_bytes, " bytes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const OpDef*> Run::Find(NodeId id) {
+  const OpDef*& op = ops_[id.value()];
+  if (op == nullptr) op = FindOp(graph_.node(id).op);
+  if (op == nullptr) return InvalidArgument("there is no op of this name");
+  if (op->reference == nullptr) return absl::UnimplementedError("has no reference evaluation");
+  return op;
+}
+
+}  // namespace
+
+absl::StatusOr<Values> InterpretFunction(const Graph& graph, std::string_view name,
+                                         absl::Span<const Tensor> inputs,
+                                         const InterpretOptions& options) {
+  const Function* function = graph.FindFunction(name);
+  if (function == nullptr) return InvalidArgument("there is no function @", name);
+  try {
+    return Run(graph, options)
+        .Call(*function, Values(inputs.begin(), inputs.end()), options.symbols);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("out of memory");
+  }
+}
+
+absl::StatusOr<Values> Interpret(const Graph& graph, absl::Span<const Tensor> inputs,
+                                 const InterpretOptions& options) {
+  if (graph.functions().empty()) return InvalidArgument("the program has no function");
+  return InterpretFunction(graph, graph.entry().name, inputs, options);
+}
+
+}  // namespace weir
