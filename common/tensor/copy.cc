@@ -100,26 +100,69 @@ void CopyRow(const Axis& row, const T* src, T* dst) {
   }
 }
 
+// to[i * to_stride + j] = from[j * stride + i] for four by four elements of four bytes.
+template <class T>
+void TransposeFour(const T* from, int64_t stride, T* to, int64_t to_stride) {
+  using Vector __attribute__((vector_size(16), aligned(1), may_alias)) = uint32_t;
+  const auto load = [&](int64_t j) { return *reinterpret_cast<const Vector*>(from + j * stride); };
+  const auto store = [&](int64_t i, Vector value) {
+    *reinterpret_cast<Vector*>(to + i * to_stride) = value;
+  };
+  const Vector low01 = __builtin_shufflevector(load(0), load(1), 0, 4, 1, 5);
+  const Vector high01 = __builtin_shufflevector(load(0), load(1), 2, 6, 3, 7);
+  const Vector low23 = __builtin_shufflevector(load(2), load(3), 0, 4, 1, 5);
+  const Vector high23 = __builtin_shufflevector(load(2), load(3), 2, 6, 3, 7);
+  store(0, __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
+  store(1, __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
+  store(2, __builtin_shufflevector(high01, high23, 0, 1, 4, 5));
+  store(3, __builtin_shufflevector(high01, high23, 2, 3, 6, 7));
+}
+
+// A square in which a row of the destination is gathered; at least a cache line wide.
+template <class T>
+struct Tile {
+  static constexpr int64_t kSide = sizeof(T) > 4 ? 16 : 64 / sizeof(T);
+  T at[kSide][kSide];
+
+  // Loads `rows` runs of `columns` elements that lie `stride` apart.
+  void Load(const T* from, int64_t stride, int64_t columns, int64_t rows) {
+    int64_t j = 0;
+    if constexpr (sizeof(T) == 4) {
+      for (; columns == kSide && j + 4 <= rows; j += 4) {
+        for (int64_t i = 0; i < kSide; i += 4) {
+          TransposeFour(from + j * stride + i, stride, &at[i][j], kSide);
+        }
+      }
+    }
+    for (; j < rows; ++j) {
+      for (int64_t i = 0; i < columns; ++i) at[i][j] = from[j * stride + i];
+    }
+  }
+
+  void Store(T* to, int64_t stride, int64_t columns, int64_t rows) const {
+    for (int64_t i = 0; i < columns; ++i, to += stride) {
+      if (rows == kSide) {
+        std::memcpy(to, at[i], sizeof at[i]);
+      } else {
+        std::memcpy(to, at[i], static_cast<size_t>(rows) * sizeof(T));
+      }
+    }
+  }
+};
+
 // Rows of the destination are columns of the source. Each cache line is read and written whole, by
 // way of a tile, so that power-of-two strides do not fight over cache sets.
 // REQUIRES: column.src == 1 and row.dst == 1.
 template <class T>
 void TransposePlane(const Axis& column, const Axis& row, const T* src, T* dst) {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  constexpr int64_t kSide = kLine < 16 ? 16 : kLine;
-  std::remove_cv_t<T> tile[kSide][kSide];
+  constexpr int64_t kSide = Tile<T>::kSide;
+  Tile<T> tile;
   for (int64_t c = 0; c < column.extent; c += kSide) {
     const int64_t columns = std::min(kSide, column.extent - c);
     for (int64_t r = 0; r < row.extent; r += kSide) {
       const int64_t rows = std::min(kSide, row.extent - r);
-      const T* from = src + c + r * row.src;
-      for (int64_t j = 0; j < rows; ++j, from += row.src) {
-        for (int64_t i = 0; i < columns; ++i) tile[i][j] = from[i];
-      }
-      T* to = dst + c * column.dst + r;
-      for (int64_t i = 0; i < columns; ++i, to += column.dst) {
-        std::memcpy(to, tile[i], rows * sizeof(T));
-      }
+      tile.Load(src + c + r * row.src, row.src, columns, rows);
+      tile.Store(dst + c * column.dst + r, column.dst, columns, rows);
     }
   }
 }
