@@ -4,9 +4,10 @@
   npy.py within TOLERANCE A B               largest |a - b|; fails above TOLERANCE or on NaN
   npy.py accuracy FLOOR FIRST LOGITS LABELS share of rows FIRST.. whose argmax is the label; fails below FLOOR
   npy.py same A B                           same dtype, shape and bits
-  npy.py rows COUNT IN OUT                  the first COUNT rows, repeating IN from its start as often as needed
+  npy.py rows COUNT IN OUT                  the first COUNT rows, starting again where IN ends
 
-`within` and `accuracy` print the figure alone on stdout. Exit 0: holds; 1: does not hold; 2: wrong usage or a bad file.
+`within` and `accuracy` print the figure alone on stdout.
+Exit 0: holds; 1: does not hold; 2: wrong usage or a bad file.
 """
 import ast
 import math
@@ -51,8 +52,9 @@ def numbers(path):
 def write(path, descr, shape, payload):
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
     header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+    magic = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header))
     with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + payload)
+        file.write(magic + header.encode() + payload)
 
 
 def within(tolerance, got, expected):
@@ -73,7 +75,8 @@ def same(got, expected):
     if a[2] != b[2]:
         rows = max(a[1][0], 1)
         size = len(a[2]) // rows
-        bad = [row for row in range(rows) if a[2][row * size :][:size] != b[2][row * size :][:size]]
+        cuts = [slice(row * size, (row + 1) * size) for row in range(rows)]
+        bad = [row for row, cut in enumerate(cuts) if a[2][cut] != b[2][cut]]
         print(f"{len(bad)} of {rows} rows differ, the first is row {bad[0]}")
     return a[2] == b[2]
 

@@ -22,5 +22,9 @@ fi
 
 mapfile -d '' -t files < <(git ls-files -z '*.cc' '*.h')
 [ "${#files[@]}" -gt 0 ] || { echo "format: git lists no C++ file" >&2; exit 1; }
-check "${files[@]}"
+if ! found=$(check "${files[@]}" 2>&1); then
+  grep ': error: ' <<<"$found" || printf '%s\n' "$found"
+  echo "format: run clang-format-14 -i on the files above"
+  exit 1
+fi
 echo "format: ${#files[@]} files are as clang-format 14 writes them"

@@ -3,13 +3,13 @@
 # job from this host, one worker is killed, and the two that are left run the next job.
 # usage: tests/cluster/compose.sh     as root, or where the caller may use Docker
 set -euo pipefail
-name=containers
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-source tests/cluster/engine.sh
-
 if [ "$(id -u)" -ne 0 ] && ! docker info >/dev/null 2>&1; then
   exec sudo --preserve-env=WEIR_PRESET bash "${BASH_SOURCE[0]}"
 fi
+
+name=containers
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source tests/cluster/engine.sh
 
 WEIR_PORT=$(free_port)
 WEIR_HTTP_PORT=$(free_port)

@@ -48,7 +48,8 @@ engine_stop() {
   local pid
   pid=$(cat "$engine_dir/docker.pid" 2>/dev/null || true)
   if [ -n "$pid" ]; then
-    kill "$pid" && wait "$pid" 2>/dev/null || true
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
   fi
   [ -n "$engine_had_bridge" ] || ip link delete docker0 2>/dev/null || true
   rm -rf "$engine_dir"

@@ -8,7 +8,6 @@ bin=$PWD/build/$preset/bin
 digits=tests/data/digits
 all_rows=1797
 passed=0 failed=0
-scratch=$(mktemp -d)
 
 for program in weir weir-server weir-worker; do
   [ -x "$bin/$program" ] || {
@@ -16,6 +15,7 @@ for program in weir weir-server weir-worker; do
     exit 1
   }
 done
+scratch=$(mktemp -d)
 
 # expect TEXT COMMAND...: one test, run in this shell. Its output is shown only when it fails.
 expect() {
