@@ -13,7 +13,9 @@
 // A node reads `%a, %b = op(%x, %y) {attr = value} (region arguments) { nodes } after(%c)
 // name("conv1") loc("model.py":3:1) : type, type`; everything but op and types may be missing.
 // Nodes of a region may stand in any order as long as there is no cycle. Comments run from `//` to
-// the end of the line.
+// the end of the line. Result types may be left out (`: type`); they are inferred then. A node with
+// neither outputs nor a value to name it by takes a label: `!0 = op(...)`, `after(!0)`. Names in
+// quotes (`%"input:0"`) may have any characters; a number is no name.
 #ifndef WEIR_COMMON_IR_TEXT_H_
 #define WEIR_COMMON_IR_TEXT_H_
 
@@ -27,6 +29,10 @@
 
 namespace weir {
 
+// The file of locations in a text that came without a name. Such locations are not printed, so that
+// a graph without locations prints, parses and prints the same.
+inline constexpr char kAnonymousFile[] = "<text>";
+
 struct PrintOptions {
   // Called for each constant of more than `inline_elements` elements; a non-empty result is printed
   // as `blob "result"` in place of the bytes.
@@ -37,7 +43,7 @@ std::string Print(const Graph& graph, const PrintOptions& options = {});
 
 struct ParseOptions {
   // Used as the file of node locations that the text does not give, and in errors.
-  std::string file = "<text>";
+  std::string file = kAnonymousFile;
   // Finds the tensor for `blob "name"`.
   std::function<absl::StatusOr<Tensor>(std::string_view name)> find_blob;
   int max_region_depth = 64;
