@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Compares, scores and cuts .npy files with nothing but Python's standard library.
 
-  npy.py within TOLERANCE A B               largest |a - b|; fails above TOLERANCE or on NaN
-  npy.py accuracy FLOOR FIRST LOGITS LABELS share of rows FIRST.. whose argmax is the label; fails below FLOOR
+  npy.py within TOLERANCE A B               largest |a - b|, at most TOLERANCE
+  npy.py accuracy FLOOR FIRST LOGITS LABELS share of rows FIRST.. that fit the label, at least FLOOR
   npy.py same A B                           same dtype, shape and bits
   npy.py rows COUNT IN OUT                  the first COUNT rows, starting again where IN ends
 
 `within` and `accuracy` print the figure alone on stdout.
 Exit 0: holds; 1: does not hold; 2: wrong usage or a bad file.
 """
+
 import ast
 import math
 import struct
@@ -107,7 +108,12 @@ def rows(count, source, target):
 
 
 def main(argv):
-    commands = {"within": (within, 3), "accuracy": (accuracy, 4), "same": (same, 2), "rows": (rows, 3)}
+    commands = {
+        "within": (within, 3),
+        "accuracy": (accuracy, 4),
+        "same": (same, 2),
+        "rows": (rows, 3),
+    }
     command, arity = commands.get(argv[1] if len(argv) > 1 else "", (None, 0))
     if command is None or len(argv) - 2 != arity:
         print(__doc__, file=sys.stderr)

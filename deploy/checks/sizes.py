@@ -5,6 +5,7 @@ usage: deploy/checks/sizes.py [--self-test]
 
 sizes_allow.txt beside this file lists the exceptions: path, bound name, limit, reason.
 """
+
 import collections
 import os
 import pathlib
@@ -23,11 +24,16 @@ UNBOUNDED_FOLDERS = re.compile(r"common/ops/\w+")
 NOT_COUNTED = re.compile(r"_(test|bench|fuzz)\.cc$")
 
 LITERAL_OR_COMMENT = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]*)\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S
+    r"//[^\n]*|/\*.*?\*/"
+    r'|R"(?P<tag>[^()\\\s]*)\(.*?\)(?P=tag)"'
+    r"""|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])+'""",
+    re.S,
 )
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
 SCOPE = re.compile(r"(?:inline\s+)?(?:namespace|extern|class|struct|union|enum|export)\b")
-LAMBDA = re.compile(r"\[[^\[\]]*\]\s*(?:\((?:[^()]|\([^()]*\))*\))?\s*(?:mutable|noexcept|->[^{}()]*|\s)*$")
+LAMBDA = re.compile(
+    r"\[[^\[\]]*\]\s*(?:\((?:[^()]|\([^()]*\))*\))?\s*(?:mutable|noexcept|->[^{}()]*|\s)*$"
+)
 TEMPLATE = re.compile(r"template\s*<[^{};]*?>\s*(?=\w)")
 
 
@@ -37,7 +43,7 @@ def blank(match):
 
 
 def kind_of(before):
-    """What the brace after the text `before` opens: a scope, a function body, or a list of initialisers."""
+    """What the brace after `before` opens: a scope, a function body, or a list of initialisers."""
     before = TEMPLATE.sub("", before.strip())
     if LAMBDA.search(before):
         return "function"
@@ -90,15 +96,16 @@ def measure(path, text):
 
 
 def check(files, read, allowed):
-    """Yields one line for each figure over its bound. `allowed` maps (path, bound name) to a higher limit."""
+    """Yields a line for each figure over its bound; `allowed` maps (path, bound) to a limit."""
     folders = collections.Counter()
     for path in files:
         folder = os.path.dirname(path)
         if path.endswith((".cc", ".cu")) and not NOT_COUNTED.search(path):
             folders[folder] += 1
         for name, figure, limit, line in measure(path, read(path)):
-            if figure > allowed.get((path, name), limit):
-                yield f"{path}:{line}: {name}: {figure}, at most {allowed.get((path, name), limit)}"
+            limit = allowed.get((path, name), limit)
+            if figure > limit:
+                yield f"{path}:{line}: {name}: {figure}, at most {limit}"
     for folder, count in sorted(folders.items()):
         limit = allowed.get((folder, "sources"), FOLDER_SOURCES)
         if count > limit and not UNBOUNDED_FOLDERS.match(folder):
@@ -145,7 +152,12 @@ SELF_TESTS = [
         {},
         ["a.h:2: function: 62"],
     ),
-    ("test body", {"a_test.cc": "TEST(A, B) {\n" + body(60) + "}\n"}, {}, ["a_test.cc:1: function: 62"]),
+    (
+        "test body",
+        {"a_test.cc": "TEST(A, B) {\n" + body(60) + "}\n"},
+        {},
+        ["a_test.cc:1: function: 62"],
+    ),
     ("long class", {"a.cc": "struct A {\n" + "  int x;\n" * 80 + "};\n"}, {}, []),
     ("long table", {"a.cc": "const int kTable[] = {\n" + "  F(1),\n" * 80 + "};\n"}, {}, []),
     (
@@ -179,7 +191,9 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return 0 if self_test() else 1
     patterns = ["*.cc", "*.h", "*.cu", "*.inc", "*.py"]
-    listed = subprocess.run(["git", "ls-files", "-z", *patterns], check=True, stdout=subprocess.PIPE)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *patterns], check=True, stdout=subprocess.PIPE
+    )
     files = [name for name in listed.stdout.decode().split("\0") if name and os.path.exists(name)]
     allowed = read_allowed((here / "sizes_allow.txt").read_text(encoding="utf-8"))
     found = list(check(files, lambda path: pathlib.Path(path).read_text(encoding="utf-8"), allowed))

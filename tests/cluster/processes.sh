@@ -85,8 +85,7 @@ done
 
 long_rows=400000
 need "a long job starts" start_job "$long_rows"
-kill -9 "${worker_pids[w2]}"
-wait "${worker_pids[w2]}" 2>/dev/null || true
+{ kill -9 "${worker_pids[w2]}" && wait "${worker_pids[w2]}"; } 2>/dev/null || true
 expect "kill -9 of a worker fails the job within 5 s" ends_within 5 1 "$job_pid"
 expect "the message names the worker" grep -w w2 "$scratch/job.log"
 expect "the coordinator lists the six others" await 5 workers_are "$server" 6
