@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The digits models, each written for one example, run over all 1,797 images on an embedded cluster of two
-# workers: vectorized, and as a sequential loop of the same kernels. Installs and builds what is missing.
+# The digits models, each written for one example, run over all 1,797 images on an embedded cluster
+# of two workers: vectorized, and as a sequential loop of the same kernels. Installs and builds what
+# is missing.
 # usage: deploy/demo.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -43,8 +44,8 @@ equals() { # WANTED FIGURE
 
 # run MODEL INPUT NAME [--loop]: leaves NAME.npy and NAME.json in $out.
 run() {
-  "$bin/weir" run "$digits/$1.onnx" --in "$2=$digits/$2.npy" --map "$2" --out "logits=$out/$3.npy" \
-    --workers 2 -o json "${@:4}" >"$out/$3.json"
+  "$bin/weir" run "$digits/$1.onnx" --in "$2=$digits/$2.npy" --map "$2" \
+    --out "logits=$out/$3.npy" --workers 2 -o json "${@:4}" >"$out/$3.json"
 }
 
 demo() { # MODEL INPUT ACCURACY_FLOOR RATIO_FLOOR

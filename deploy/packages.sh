@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs the Debian packages named in the given lists, one a line. Asks apt only when something is missing.
+# Installs the Debian packages named in the given lists, one a line. Asks apt only when something is
+# missing.
 # usage: deploy/packages.sh LIST...
 set -euo pipefail
 
 missing() {
   local installed
-  installed=$(dpkg-query -W -f '${Package} ${db:Status-Abbrev}\n' 2>/dev/null | awk '$2 == "ii" { print $1 }')
+  installed=$(dpkg-query -W -f '${Package} ${db:Status-Abbrev}\n' | awk '$2 == "ii" { print $1 }')
   grep -hvE '^[[:space:]]*(#|$)' "$@" | sort -u | grep -vxF -f <(printf '%s\n' "$installed") || true
 }
 

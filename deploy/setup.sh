@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a fresh Debian 12 machine ready and builds Weir. Safe to repeat: what is there is not made again.
-# usage: deploy/setup.sh [PRESET]     PRESET is one of CMakePresets.json; default $WEIR_PRESET, else release
+# Makes a fresh Debian 12 machine ready and builds Weir. Safe to repeat: what is there stays.
+# usage: deploy/setup.sh [PRESET]     one of CMakePresets.json; default $WEIR_PRESET, else release
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds everything and runs every test: the unit, fuzz and simulation tests under CTest, then real clusters.
-# usage: tests/run.sh      WEIR_PRESET picks another preset; WEIR_SKIP_COMPOSE=1 leaves the Docker test out
+# Builds everything and runs every test: all that CTest knows, then real clusters.
+# usage: tests/run.sh     WEIR_PRESET picks another preset; WEIR_SKIP_COMPOSE=1 leaves Docker out
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,7 +8,7 @@ export WEIR_PRESET=${WEIR_PRESET:-release}
 bash deploy/setup.sh "$WEIR_PRESET"
 
 failed=()
-# stage NAME COMMAND...: runs a stage to its end whatever came before, so that one run shows every failure.
+# stage NAME COMMAND...: runs whatever failed before it, so that one run shows every failure.
 stage() {
   local name=$1 started=$SECONDS
   shift

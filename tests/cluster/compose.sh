@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The cluster of deploy/docker-compose.yml for real: a coordinator and three workers in containers run the digits
-# job from this host, one worker is killed, and the two that are left run the next job.
+# The cluster of deploy/docker-compose.yml for real: a coordinator and three workers in containers run
+# the digits job from this host, one worker is killed, and the two that are left run the next job.
 # usage: tests/cluster/compose.sh     as root, or where the caller may use Docker
 set -euo pipefail
 if [ "$(id -u)" -ne 0 ] && ! docker info >/dev/null 2>&1; then
@@ -13,7 +13,8 @@ source tests/cluster/engine.sh
 
 WEIR_PORT=$(free_port)
 WEIR_HTTP_PORT=$(free_port)
-export WEIR_PORT WEIR_HTTP_PORT WEIR_IMAGE=weir:test COMPOSE_PROJECT_NAME=weir-test COMPOSE_FILE=deploy/docker-compose.yml
+export WEIR_PORT WEIR_HTTP_PORT WEIR_IMAGE=weir:test
+export COMPOSE_PROJECT_NAME=weir-test COMPOSE_FILE=deploy/docker-compose.yml
 server=127.0.0.1:$WEIR_PORT
 
 tear_down() {
@@ -47,7 +48,8 @@ need "the coordinator lists three workers" await 30 workers_are "$server" 3
 expect "the coordinator answers /healthz" \
   python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)' \
   "http://127.0.0.1:$WEIR_HTTP_PORT/healthz"
-need "an embedded run gives the rows to compare with" run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
+need "an embedded run gives the rows to compare with" \
+  run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
 expect "three workers give the same bits" same_rows three
 
 mapfile -t workers < <(compose ps -q worker)

@@ -1,11 +1,11 @@
 # Sourced by compose.sh: a Docker engine to test with, and a Debian base image for it.
-# The engine that runs already is used as it is; otherwise one is started here, and engine_stop ends it.
+# The engine that runs already is used as it is; else one is started here, and engine_stop ends it.
 
 base_image=debian:12-slim
 engine_dir=
 image_cache=tests/cluster/.image
 
-# Debian's client carries BuildKit; a newer one elsewhere on the PATH may lack the plugin that it needs for it.
+# Debian's client carries BuildKit; a newer one elsewhere on the PATH may lack its plugin.
 PATH=/usr/bin:$PATH
 export DOCKER_BUILDKIT=1
 
@@ -18,8 +18,9 @@ engine_start() {
   # The second try is for file systems that carry no overlay, such as a container's own.
   local driver
   for driver in overlay2 vfs; do
-    dockerd --host "$DOCKER_HOST" --data-root "$engine_dir/data" --exec-root "$engine_dir/exec" \
-      --pidfile "$engine_dir/docker.pid" --storage-driver "$driver" >"$engine_dir/log" 2>&1 </dev/null &
+    dockerd --host "$DOCKER_HOST" --pidfile "$engine_dir/docker.pid" --storage-driver "$driver" \
+      --data-root "$engine_dir/data" --exec-root "$engine_dir/exec" \
+      >"$engine_dir/log" 2>&1 </dev/null &
     await 30 docker info && return 0
     kill "$!" 2>/dev/null || true
     wait "$!" 2>/dev/null || true
@@ -55,7 +56,7 @@ engine_stop() {
   rm -rf "$engine_dir"
 }
 
-# Sets base_image to one that this engine has: the published image, or else one made from Debian's packages.
+# Sets base_image to one that this engine has: the published one, or else one made from packages.
 ensure_base_image() {
   docker image inspect "$base_image" >/dev/null 2>&1 && return 0
   timeout 300 docker pull -q "$base_image" 2>/dev/null && return 0
@@ -76,8 +77,8 @@ make_base_archive() {
     rm -rf "$root"
     return 1
   }
-  tar -C "$root" --exclude='./var/cache/apt/*' --exclude='./var/lib/apt/lists/*' --exclude='./dev/*' \
-    -cf "$image_cache/base.tar.part" .
+  tar -C "$root" --exclude='./var/cache/apt/*' --exclude='./var/lib/apt/lists/*' \
+    --exclude='./dev/*' -cf "$image_cache/base.tar.part" .
   mv "$image_cache/base.tar.part" "$image_cache/base.tar"
   rm -rf "$root"
 }

@@ -1,6 +1,6 @@
-# Sourced by the cluster tests, which set `name` first. Counts what holds and what does not, waits with a bound, reads
-# the CLI's reports, and makes a folder `scratch` that the test removes. A test ends with `finish`, which prints the
-# closing line and sets the exit code.
+# Sourced by the cluster tests, which set `name` first. Counts what holds and what does not, waits with
+# a bound, reads the CLI's reports, and makes a folder `scratch` that the test removes. A test ends with
+# `finish`, which prints the closing line and sets the exit code.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 preset=${WEIR_PRESET:-release}
@@ -54,7 +54,10 @@ await() {
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
 free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+  python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
 }
 
 # json EXPRESSION: a Python expression over `r`, the report on standard input.

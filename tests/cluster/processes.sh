@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A coordinator and its workers as processes on loopback: the rows of the digits CNN must have the bits of an embedded
-# run whatever the number of workers and rows, a killed worker fails its job and nothing else, a stopped one drains.
+# A coordinator and its workers as processes on loopback: the rows of the digits CNN must have the bits
+# of an embedded run whatever the number of workers and rows, a killed worker fails its job and nothing
+# else, a stopped one drains.
 # usage: tests/cluster/processes.sh
 set -euo pipefail
 name=processes
@@ -43,7 +44,7 @@ same_rows() { # ROWS: the rows of a run on the cluster are the first ROWS of the
     python3 deploy/npy.py same "$scratch/got.npy" "$scratch/wanted.npy"
 }
 
-# start_job ROWS: a job in the background, left as $job_pid; returns when the coordinator lists it as running.
+# start_job ROWS: a job in the background, left as $job_pid; returns when it is listed as running.
 start_job() {
   run_cnn "$scratch/job.npy" "$1" --loop --server "$server" >"$scratch/job.log" 2>&1 &
   job_pid=$!
@@ -70,7 +71,8 @@ has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
 
 start_server
 need "the coordinator serves" await 10 "$bin/weir" health --server "$server"
-need "an embedded run gives the rows to compare with" run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
+need "an embedded run gives the rows to compare with" \
+  run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
 
 # Each group joins those before it: 1, 2, 3, 5, 7 workers.
 for group in "w1" "w2" "w3" "w4 w5" "w6 w7"; do
