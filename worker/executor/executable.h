@@ -43,13 +43,13 @@ class Workspace {
   std::unique_ptr<Impl> impl_;
 };
 
+struct RunOptions {
+  // Set from another thread to stop a run between two kernels with CANCELLED.
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
 class Executable {
  public:
-  struct Options {
-    // Set from another thread to stop a run between two kernels with CANCELLED.
-    const std::atomic<bool>* cancelled = nullptr;
-  };
-
   virtual ~Executable() = default;
   // Returns: an error that names the node for which no kernel can be made.
   static absl::StatusOr<std::unique_ptr<Executable>> Create(std::shared_ptr<const Graph> program,
@@ -61,7 +61,7 @@ class Executable {
   // warm call (same extents as before in this workspace) allocates nothing but outputs.
   virtual absl::Status Run(const SymbolBindings& symbols, absl::Span<const Tensor> inputs,
                            absl::Span<Tensor> outputs, Workspace* workspace, RunStats* stats,
-                           const Options& options = {}) const = 0;
+                           const RunOptions& options = {}) const = 0;
 
   // Bytes of arena that a run with these symbols takes, inputs and outputs not counted.
   virtual absl::StatusOr<int64_t> ArenaBytes(const SymbolBindings& symbols) const = 0;

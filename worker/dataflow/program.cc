@@ -1,0 +1,44 @@
+#include "worker/dataflow/program.h"
+
+#include "common/base/status.h"
+#include "common/ir/text.h"
+#include "common/ops/registry.h"
+
+namespace weir {
+
+absl::Status PrepareProgram(Program* program) {
+  ParseOptions options;
+  options.file = "plan";
+  options.find_blob = [program](std::string_view name) -> absl::StatusOr<Tensor> {
+    auto it = program->blobs.find(std::string(name));
+    if (it == program->blobs.end()) {
+      return absl::NotFoundError(StrCat("the plan names a constant that was not sent: ", name));
+    }
+    return it->second;
+  };
+  WEIR_ASSIGN_OR_RETURN(Graph graph, Parse(program->plan.program(), Ops(), options));
+  program->graph = std::make_shared<const Graph>(std::move(graph));
+  for (const v1::Step& step : program->plan.steps()) {
+    const Function* function = program->graph->FindFunction(step.function());
+    if (function == nullptr) {
+      return InvalidArgument("plan: there is no function ", step.function());
+    }
+    const size_t parameters = step.operands_size() + (step.extent().empty() ? 0 : 1);
+    if (program->graph->region(function->body).args.size() != parameters ||
+        program->graph->region(function->body).results.size() !=
+            static_cast<size_t>(step.outputs_size())) {
+      return InvalidArgument("plan: operands or outputs of ", step.function(),
+                             " do not fit the function");
+    }
+    WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                          Executable::Create(program->graph, step.function()));
+    program->steps.push_back(std::move(executable));
+    program->extents.push_back(0);
+    if (!step.extent().empty()) {
+      WEIR_ASSIGN_OR_RETURN(program->extents.back(), Dim::Parse(step.extent()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace weir

@@ -1,0 +1,56 @@
+// A plan as a worker holds it: the parsed functions and, for each step, what runs it. Shared
+// between the core and the compute threads; immutable once ready.
+#ifndef WEIR_WORKER_DATAFLOW_PROGRAM_H_
+#define WEIR_WORKER_DATAFLOW_PROGRAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/ir/graph.h"
+#include "common/plan/routing.h"
+#include "common/tensor/tensor.h"
+#include "weir/v1/plan.pb.h"
+#include "worker/executor/executable.h"
+
+namespace weir {
+
+struct Program {
+  uint64_t id = 0;
+  v1::Plan plan;
+  std::map<std::string, Tensor> blobs;
+  // Filled by PrepareProgram.
+  std::shared_ptr<const Graph> graph;
+  std::vector<std::unique_ptr<Executable>> steps;
+  std::vector<Dim> extents;  // of each sharded step, else 0
+  bool ready = false;        // only the core reads and writes this
+};
+
+// Parses the plan's functions and compiles one executable a step. Called on a compute thread.
+absl::Status PrepareProgram(Program* program);
+
+struct StepStats {
+  int64_t kernel_launches = 0;
+  int64_t arena_bytes = 0;
+  int64_t chunks = 0;
+  int64_t run_ns = 0;
+};
+
+// One step of one run, ready to execute.
+struct StepTask {
+  uint64_t run_id = 0;
+  int step = 0;
+  std::shared_ptr<Program> program;
+  SymbolBindings symbols;
+  RowRange range;  // of iterations; only for sharded steps
+  std::vector<Tensor> operands;
+  std::shared_ptr<std::atomic<bool>> cancelled;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_DATAFLOW_PROGRAM_H_

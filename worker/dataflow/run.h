@@ -1,0 +1,85 @@
+// One run of a plan on one worker: the values that are here, the steps that are done, and what is
+// still to come. Owned by the core; thread-compatible.
+#ifndef WEIR_WORKER_DATAFLOW_RUN_H_
+#define WEIR_WORKER_DATAFLOW_RUN_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/plan/routing.h"
+#include "common/tensor/tensor.h"
+#include "weir/v1/worker.pb.h"
+#include "worker/dataflow/program.h"
+
+namespace weir {
+
+class Run {
+ public:
+  // REQUIRES: the program is ready. Returns: an error for a start that does not fit the plan.
+  static absl::StatusOr<std::unique_ptr<Run>> Make(v1::StartRun start,
+                                                   std::shared_ptr<Program> program);
+
+  uint64_t id() const { return start_.run_id(); }
+  const v1::StartRun& start() const { return start_; }
+  const Program& program() const { return *program_; }
+  const RunShape& shape() const { return shape_; }
+  int rank() const { return static_cast<int>(start_.rank()); }
+
+  // Takes rows [first_row, ...) of a value that somebody else made. Returns: an error for rows that
+  // do not belong here or came before.
+  absl::Status AddRows(uint32_t value, int64_t first_row, Tensor rows);
+  // The next step of this worker, if its operands are here; null while rows are missing or a step
+  // is under way.
+  absl::StatusOr<std::unique_ptr<StepTask>> NextStep();
+  // Stores what a step made. Returns: the values.
+  absl::StatusOr<std::vector<uint32_t>> FinishStep(int step, std::vector<Tensor> outputs,
+                                                   const StepStats& stats);
+  bool done() const { return next_step_ == program_->plan.steps_size() && !executing_; }
+
+  // What `rank` needs of a value that this worker has made; empty if nothing. `first_row` is where
+  // it belongs.
+  struct Part {
+    Tensor rows;
+    int64_t first_row = 0;
+  };
+  std::vector<Part> PartsFor(uint32_t value, int rank) const;
+  // The program's results that this worker holds, in the order of the plan's outputs.
+  std::vector<std::pair<uint32_t, Part>> Results() const;
+
+  void Cancel() { cancelled_->store(true); }
+  v1::RunCounters& counters() { return counters_; }
+
+ private:
+  // Where a value stands on this worker. A whole value being put together counts the rows that
+  // came.
+  struct Slot {
+    Tensor own;           // rows that this worker made, or the whole of a value made on rank 0
+    Tensor received;      // rows or the whole, from elsewhere
+    int64_t arrived = 0;  // rows in `received`
+    bool has_own = false;
+    bool complete = false;  // `received` is all that is needed
+  };
+
+  Run(v1::StartRun start, std::shared_ptr<Program> program, RunShape shape);
+  bool IsSplit(uint32_t value) const;
+  bool IsHere(const v1::StepOperand& operand) const;
+  Tensor OperandOf(const v1::StepOperand& operand, RowRange range) const;
+  void DropUnused(int after_step);
+
+  v1::StartRun start_;
+  std::shared_ptr<Program> program_;
+  RunShape shape_;
+  SymbolBindings symbols_;
+  std::vector<Slot> slots_;
+  int next_step_ = 0;
+  bool executing_ = false;
+  std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+  v1::RunCounters counters_;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_DATAFLOW_RUN_H_

@@ -1,0 +1,99 @@
+// The logic of a worker: a state machine driven by messages, finished work and time. Owned by the
+// worker's service, which calls it from one thread at a time (its event loop); it never blocks and
+// knows neither sockets nor threads.
+//
+// A run walks through the steps of its plan. A step starts when the rows that it needs are here:
+// feeds come with StartRun, rows made by other workers come straight from them. What a step makes
+// is pushed at once to the workers that need it. Several runs may be in flight; each waits only for
+// its own rows.
+#ifndef WEIR_WORKER_DATAFLOW_WORKER_CORE_H_
+#define WEIR_WORKER_DATAFLOW_WORKER_CORE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/plan/routing.h"
+#include "common/tensor/tensor.h"
+#include "weir/v1/worker.pb.h"
+#include "worker/dataflow/program.h"
+#include "worker/dataflow/run.h"
+
+namespace weir {
+
+// What the core asks of the world. Calls return at once.
+class WorkerOutbox {
+ public:
+  virtual ~WorkerOutbox() = default;
+  virtual void SendToCoordinator(const v1::WorkerMessage& message,
+                                 std::vector<Tensor> payloads) = 0;
+  virtual void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,
+                          std::vector<Tensor> payloads) = 0;
+  // Makes the functions of a program ready, then calls OnProgramReady.
+  virtual void Prepare(std::shared_ptr<Program> program) = 0;
+  // Runs a step, then calls OnStepDone.
+  virtual void Execute(StepTask task) = 0;
+};
+
+class WorkerCore {
+ public:
+  // REQUIRES: outbox outlives this.
+  WorkerCore(std::string name, WorkerOutbox* outbox);
+
+  void OnCoordinatorMessage(const v1::CoordinatorMessage& message, std::vector<Tensor> payloads,
+                            absl::Time now);
+  void OnPeerMessage(const v1::PeerMessage& message, std::vector<Tensor> payloads);
+  // A connection to a peer failed for good: runs that need it end.
+  void OnPeerLost(uint64_t worker_id, const absl::Status& reason);
+  void OnProgramReady(uint64_t program_id, const absl::Status& status);
+  void OnStepDone(uint64_t run_id, int step, absl::StatusOr<std::vector<Tensor>> outputs,
+                  const StepStats& stats);
+  // The coordinator is gone or silent: every run ends.
+  void OnCoordinatorLost(const absl::Status& reason);
+  // Heartbeats, and fencing after silence. Returns: false once the worker has fenced itself.
+  bool OnTick(absl::Time now, int64_t resident_bytes);
+  // Takes no more runs; drained() tells when the last one is over.
+  void Drain();
+  bool drained() const { return draining_ && runs_.empty(); }
+
+  bool registered() const { return registered_.worker_id() != 0; }
+
+ private:
+  void LoadProgram(const v1::LoadProgram& load, std::vector<Tensor> payloads);
+  void StartRun(const v1::StartRun& start, std::vector<Tensor> payloads);
+  absl::Status CreateRun(const v1::StartRun& start, std::vector<Tensor> payloads);
+  void Advance(Run* run);
+  void Deliver(Run* run, uint32_t value);
+  void Finish(Run* run, const absl::Status& status);
+  void EndRun(uint64_t run_id, const absl::Status& status);
+  v1::Failure MakeFailure(const absl::Status& status) const;
+
+  const std::string name_;
+  WorkerOutbox* outbox_;
+  v1::Registered registered_;
+  absl::Time last_heard_ = absl::InfiniteFuture();
+  absl::Time last_sent_ = absl::InfinitePast();
+  bool draining_ = false;
+
+  std::map<std::string, Tensor> blobs_;  // constants by digest
+  std::map<uint64_t, std::shared_ptr<Program>> programs_;
+  std::map<uint64_t, std::unique_ptr<Run>> runs_;
+  // Rows that came before StartRun of their run.
+  struct Early {
+    v1::Rows rows;
+    Tensor payload;
+  };
+  std::map<uint64_t, std::vector<Early>> early_;
+  std::map<uint64_t, v1::Abort> early_aborts_;
+  uint64_t last_finished_run_ = 0;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_DATAFLOW_WORKER_CORE_H_
