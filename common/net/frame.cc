@@ -1,0 +1,43 @@
+#include "common/net/frame.h"
+
+#include <new>
+
+#include "common/base/status.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kFrameOverhead = 64;
+constexpr std::align_val_t kAlignment{64};
+
+}  // namespace
+
+Slice SliceOf(std::string bytes) {
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  const auto* data = reinterpret_cast<const std::byte*>(owner->data());
+  const size_t size = owner->size();
+  return {.owner = std::move(owner), .data = data, .size = size};
+}
+
+size_t Frame::payload_bytes() const {
+  size_t total = 0;
+  for (const Slice& slice : payload) total += slice.size;
+  return total;
+}
+
+size_t FrameCost(const Frame& frame) {
+  return kFrameOverhead + frame.header.size() + frame.payload_bytes();
+}
+
+absl::StatusOr<Buffer> AllocateHeap(std::string_view header, size_t index, size_t size) {
+  if (size == 0) return Buffer{};
+  void* memory = ::operator new(size, kAlignment, std::nothrow);
+  if (memory == nullptr) {
+    return absl::ResourceExhaustedError(
+        StrCat("no memory for ", size, " bytes of payload slice ", index));
+  }
+  std::shared_ptr<void> owner(memory, [](void* p) { ::operator delete(p, kAlignment); });
+  return Buffer{.owner = std::move(owner), .data = static_cast<std::byte*>(memory)};
+}
+
+}  // namespace weir
