@@ -67,13 +67,15 @@ class Run {
   bool IsSplit(uint32_t value) const;
   bool IsHere(const v1::StepOperand& operand) const;
   Tensor OperandOf(const v1::StepOperand& operand, RowRange range) const;
-  void DropUnused(int after_step);
+  // Frees the memory of values that no step from next_step_ on uses.
+  void DropUnused();
 
   v1::StartRun start_;
   std::shared_ptr<Program> program_;
   RunShape shape_;
   SymbolBindings symbols_;
   std::vector<Slot> slots_;
+  std::vector<int> last_uses_;
   int next_step_ = 0;
   bool executing_ = false;
   std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);

@@ -1,0 +1,202 @@
+#include "worker/dataflow/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+
+namespace weir {
+namespace {
+
+// The step after which nobody uses a value any more; results stay to the end.
+std::vector<int> LastUses(const v1::Plan& plan) {
+  std::vector<int> last(plan.values_size(), -1);
+  for (int step = 0; step < plan.steps_size(); ++step) {
+    for (uint32_t output : plan.steps(step).outputs()) last[output] = std::max(last[output], step);
+    for (const v1::StepOperand& operand : plan.steps(step).operands()) {
+      last[operand.value()] = step;
+    }
+  }
+  for (uint32_t output : plan.outputs()) last[output] = plan.steps_size();
+  return last;
+}
+
+void CopyRows(const Tensor& rows, int64_t first_row, Tensor* whole) {
+  if (rows.num_elements() == 0) return;
+  const int64_t row_bytes = rows.num_bytes() / rows.extent(0);
+  rows.CopyTo(whole->raw_mutable_data() + first_row * row_bytes);
+}
+
+}  // namespace
+
+Run::Run(v1::StartRun start, std::shared_ptr<Program> program, RunShape shape)
+    : start_(std::move(start)),
+      program_(std::move(program)),
+      shape_(std::move(shape)),
+      symbols_(start_.symbols().begin(), start_.symbols().end()),
+      slots_(program_->plan.values_size()),
+      last_uses_(LastUses(program_->plan)) {}
+
+absl::StatusOr<std::unique_ptr<Run>> Run::Make(v1::StartRun start,
+                                               std::shared_ptr<Program> program) {
+  const int world = start.peers_size();
+  if (world == 0 || start.rank() >= static_cast<uint32_t>(world)) {
+    return InvalidArgument("run ", start.run_id(), ": rank ", start.rank(), " of ", world,
+                           " workers");
+  }
+  const SymbolBindings symbols(start.symbols().begin(), start.symbols().end());
+  WEIR_ASSIGN_OR_RETURN(RunShape shape, RunShape::Make(program->plan, symbols, world));
+  return std::unique_ptr<Run>(new Run(std::move(start), std::move(program), std::move(shape)));
+}
+
+bool Run::IsSplit(uint32_t value) const {
+  return program_->plan.values(value).placement() == v1::PlanValue::PLACEMENT_SPLIT;
+}
+
+absl::Status Run::AddRows(uint32_t value, int64_t first_row, Tensor rows) {
+  if (value >= slots_.size()) return InvalidArgument("rows for value ", value, " of no plan");
+  const Extents& extents = shape_.extents(value);
+  auto wrong = [&](std::string_view what) {
+    return InvalidArgument("rows for value ", program_->plan.values(value).name(), " ",
+                           ExtentsToString(extents), " from row ", first_row, ", ",
+                           rows.type().ToString(), ": ", what);
+  };
+  if (rows.dtype() != shape_.dtype(value)) return wrong("another element type");
+  Slot& slot = slots_[value];
+  const Need need = shape_.NeedAt(rank(), value);
+  if (need == Need::kNothing) return wrong("not needed here");
+  if (slot.complete) return wrong("came before");
+  const bool by_rows = need == Need::kRows || IsSplit(value);
+  if (!by_rows) {
+    if (first_row != 0 || rows.extents() != extents) return wrong("not the whole value");
+    slot.received = std::move(rows);
+    slot.complete = true;
+    return absl::OkStatus();
+  }
+  Extents wanted = extents;
+  if (rows.rank() == 0) return wrong("no rows");
+  wanted[0] = rows.extent(0);
+  if (rows.extents() != wanted) return wrong("another shape");
+  if (!IsSplit(value)) {
+    const RowRange range = shape_.RowsOf(value, rank());
+    if (first_row != range.begin || rows.extent(0) != range.size()) return wrong("another range");
+    slot.received = std::move(rows);
+    slot.complete = true;
+    return absl::OkStatus();
+  }
+  if (first_row < 0 || rows.extent(0) > extents[0] - first_row ||
+      rows.extent(0) > extents[0] - slot.arrived) {
+    return wrong("out of range");
+  }
+  if (slot.received.buffer() == nullptr) slot.received = Tensor(rows.dtype(), extents);
+  CopyRows(rows, first_row, &slot.received);
+  slot.arrived += rows.extent(0);
+  slot.complete = slot.arrived == extents[0];
+  return absl::OkStatus();
+}
+
+bool Run::IsHere(const v1::StepOperand& operand) const {
+  const Slot& slot = slots_[operand.value()];
+  if (!IsSplit(operand.value())) return slot.has_own || slot.complete;
+  if (operand.part() == v1::StepOperand::PART_ROWS || shape_.world() == 1) return slot.has_own;
+  return slot.has_own && slot.complete;
+}
+
+Tensor Run::OperandOf(const v1::StepOperand& operand, RowRange range) const {
+  const Slot& slot = slots_[operand.value()];
+  const bool rows = operand.part() == v1::StepOperand::PART_ROWS;
+  if (IsSplit(operand.value())) {
+    return rows || shape_.world() == 1 ? slot.own : slot.received;
+  }
+  const Tensor& whole = slot.has_own ? slot.own : slot.received;
+  if (!rows) return whole;
+  const bool cut_already = !slot.has_own && shape_.NeedAt(rank(), operand.value()) == Need::kRows;
+  return cut_already ? whole : whole.Rows(range.begin, range.end);
+}
+
+absl::StatusOr<std::unique_ptr<StepTask>> Run::NextStep() {
+  const v1::Plan& plan = program_->plan;
+  if (executing_) return nullptr;
+  while (next_step_ < plan.steps_size() && !shape_.RunsOn(next_step_, rank())) ++next_step_;
+  DropUnused();
+  if (next_step_ == plan.steps_size()) return nullptr;
+  const v1::Step& step = plan.steps(next_step_);
+  for (const v1::StepOperand& operand : step.operands()) {
+    if (!IsHere(operand)) return nullptr;
+  }
+  auto task = std::make_unique<StepTask>();
+  task->run_id = id();
+  task->step = next_step_;
+  task->program = program_;
+  task->symbols = symbols_;
+  task->cancelled = cancelled_;
+  if (shape_.step(next_step_).sharded) {
+    task->range = RangeOf(shape_.step(next_step_).extent, rank(), shape_.world());
+  }
+  for (const v1::StepOperand& operand : step.operands()) {
+    task->operands.push_back(OperandOf(operand, task->range));
+  }
+  executing_ = true;
+  return task;
+}
+
+absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tensor> outputs,
+                                                      const StepStats& stats) {
+  const v1::Step& made = program_->plan.steps(step);
+  executing_ = false;
+  next_step_ = step + 1;
+  counters_.set_kernel_launches(counters_.kernel_launches() + stats.kernel_launches);
+  counters_.set_arena_bytes(std::max(counters_.arena_bytes(), stats.arena_bytes));
+  counters_.set_chunks(counters_.chunks() + stats.chunks);
+  counters_.set_run_ns(counters_.run_ns() + stats.run_ns);
+  std::vector<uint32_t> values(made.outputs().begin(), made.outputs().end());
+  for (size_t i = 0; i < values.size(); ++i) {
+    Slot& slot = slots_[values[i]];
+    slot.own = std::move(outputs[i]);
+    slot.has_own = true;
+    if (IsSplit(values[i]) && shape_.world() > 1 &&
+        shape_.NeedAt(rank(), values[i]) == Need::kWhole) {
+      if (shape_.extents(values[i])[0] == 0) {
+        slot.received = slot.own;
+        slot.complete = true;
+        continue;
+      }
+      WEIR_RETURN_IF_ERROR(AddRows(values[i], shape_.RowsOf(values[i], rank()).begin, slot.own));
+    }
+  }
+  return values;
+}
+
+std::vector<Run::Part> Run::PartsFor(uint32_t value, int to) const {
+  const Slot& slot = slots_[value];
+  const Need need = shape_.NeedAt(to, value);
+  if (to == rank() || !slot.has_own || need == Need::kNothing) return {};
+  if (IsSplit(value)) {
+    if (need == Need::kRows || slot.own.extent(0) == 0) return {};
+    return {{slot.own, shape_.RowsOf(value, rank()).begin}};
+  }
+  if (need == Need::kWhole) return {{slot.own, 0}};
+  const RowRange range = shape_.RowsOf(value, to);
+  return {{slot.own.Rows(range.begin, range.end), range.begin}};
+}
+
+std::vector<std::pair<uint32_t, Run::Part>> Run::Results() const {
+  std::vector<std::pair<uint32_t, Part>> results;
+  for (uint32_t value : program_->plan.outputs()) {
+    const Slot& slot = slots_[value];
+    if (!slot.has_own) continue;
+    const int64_t first_row = IsSplit(value) ? shape_.RowsOf(value, rank()).begin : 0;
+    results.push_back({value, {slot.own, first_row}});
+  }
+  return results;
+}
+
+void Run::DropUnused() {
+  for (size_t value = 0; value < slots_.size(); ++value) {
+    if (last_uses_[value] >= next_step_) continue;
+    slots_[value].own = Tensor();
+    slots_[value].received = Tensor();
+  }
+}
+
+}  // namespace weir

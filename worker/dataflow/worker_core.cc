@@ -1,0 +1,290 @@
+#include "worker/dataflow/worker_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+
+namespace weir {
+namespace {
+
+absl::Time NextHeartbeat(absl::Time last, const v1::Registered& registered) {
+  return last + absl::Milliseconds(registered.heartbeat_ms());
+}
+
+v1::TensorHeader HeaderOf(const Tensor& tensor) {
+  v1::TensorHeader header;
+  header.set_dtype(static_cast<uint32_t>(tensor.dtype()));
+  for (int64_t extent : tensor.extents()) header.add_extents(extent);
+  return header;
+}
+
+}  // namespace
+
+WorkerCore::WorkerCore(std::string name, WorkerOutbox* outbox)
+    : name_(std::move(name)), outbox_(outbox) {}
+
+void WorkerCore::OnCoordinatorMessage(const v1::CoordinatorMessage& message,
+                                      std::vector<Tensor> payloads, absl::Time now) {
+  last_heard_ = now;
+  switch (message.kind_case()) {
+    case v1::CoordinatorMessage::kRegistered:
+      registered_ = message.registered();
+      break;
+    case v1::CoordinatorMessage::kLoadProgram:
+      LoadProgram(message.load_program(), std::move(payloads));
+      break;
+    case v1::CoordinatorMessage::kStartRun:
+      StartRun(message.start_run(), std::move(payloads));
+      break;
+    case v1::CoordinatorMessage::kCancelRun:
+      EndRun(message.cancel_run().run_id(), absl::CancelledError(message.cancel_run().reason()));
+      break;
+    case v1::CoordinatorMessage::kUnloadProgram:
+      programs_.erase(message.unload_program().program_id());
+      break;
+    case v1::CoordinatorMessage::kProbe: {
+      v1::WorkerMessage answer;
+      answer.mutable_heartbeat()->set_runs(static_cast<uint32_t>(runs_.size()));
+      outbox_->SendToCoordinator(answer, {});
+      break;
+    }
+    case v1::CoordinatorMessage::kRefused:
+    case v1::CoordinatorMessage::KIND_NOT_SET:
+      break;
+  }
+}
+
+v1::Failure WorkerCore::MakeFailure(const absl::Status& status) const {
+  v1::Failure failure;
+  failure.set_code(static_cast<uint32_t>(status.code()));
+  failure.set_message(std::string(ToStd(status.message())));
+  failure.set_worker(name_);
+  return failure;
+}
+
+void WorkerCore::LoadProgram(const v1::LoadProgram& load, std::vector<Tensor> payloads) {
+  v1::WorkerMessage refusal;
+  refusal.mutable_program_loaded()->set_program_id(load.program_id());
+  v1::Failure* failure = refusal.mutable_program_loaded()->mutable_failure();
+  if (payloads.size() != static_cast<size_t>(load.blobs_size())) {
+    *failure = MakeFailure(InvalidArgument("program ", load.program_id(), ": ", payloads.size(),
+                                           " constants came for ", load.blobs_size(), " names"));
+    return outbox_->SendToCoordinator(refusal, {});
+  }
+  for (int i = 0; i < load.blobs_size(); ++i) {
+    blobs_.insert_or_assign(load.blobs(i), std::move(payloads[i]));
+  }
+  auto program = std::make_shared<Program>();
+  program->id = load.program_id();
+  program->plan = load.plan();
+  for (const std::string& name : load.plan().blobs()) {
+    auto it = blobs_.find(name);
+    if (it == blobs_.end()) {
+      *failure = MakeFailure(absl::NotFoundError(StrCat("constant ", name, " was not sent")));
+      return outbox_->SendToCoordinator(refusal, {});
+    }
+    program->blobs.insert(*it);
+  }
+  programs_[program->id] = program;
+  outbox_->Prepare(std::move(program));
+}
+
+void WorkerCore::OnProgramReady(uint64_t program_id, const absl::Status& status) {
+  auto it = programs_.find(program_id);
+  if (it == programs_.end()) return;
+  v1::WorkerMessage message;
+  message.mutable_program_loaded()->set_program_id(program_id);
+  if (status.ok()) {
+    it->second->ready = true;
+  } else {
+    *message.mutable_program_loaded()->mutable_failure() = MakeFailure(status);
+    programs_.erase(it);
+  }
+  outbox_->SendToCoordinator(message, {});
+}
+
+void WorkerCore::StartRun(const v1::StartRun& start, std::vector<Tensor> payloads) {
+  const absl::Status status = CreateRun(start, std::move(payloads));
+  if (status.ok()) return;
+  runs_.erase(start.run_id());
+  v1::WorkerMessage message;
+  message.mutable_run_finished()->set_run_id(start.run_id());
+  *message.mutable_run_finished()->mutable_failure() = MakeFailure(status);
+  outbox_->SendToCoordinator(message, {});
+}
+
+absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor> payloads) {
+  if (draining_) return absl::UnavailableError(StrCat("worker ", name_, " is draining"));
+  auto program = programs_.find(start.program_id());
+  if (program == programs_.end() || !program->second->ready) {
+    return absl::FailedPreconditionError(
+        StrCat("run ", start.run_id(), ": program ", start.program_id(), " is not loaded"));
+  }
+  if (payloads.size() != static_cast<size_t>(start.feeds_size())) {
+    return InvalidArgument("run ", start.run_id(), ": ", payloads.size(), " tensors came for ",
+                           start.feeds_size(), " feeds");
+  }
+  WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Run> made, Run::Make(start, program->second));
+  Run* run = (runs_[start.run_id()] = std::move(made)).get();
+  for (int i = 0; i < start.feeds_size(); ++i) {
+    WEIR_RETURN_IF_ERROR(
+        run->AddRows(start.feeds(i).value(), start.feeds(i).first_row(), std::move(payloads[i])));
+  }
+  if (auto abort = early_aborts_.extract(start.run_id()); !abort.empty()) {
+    const v1::Failure& failure = abort.mapped().failure();
+    return absl::Status(static_cast<absl::StatusCode>(failure.code()), failure.message());
+  }
+  if (auto early = early_.extract(start.run_id()); !early.empty()) {
+    for (Early& rows : early.mapped()) {
+      WEIR_RETURN_IF_ERROR(
+          run->AddRows(rows.rows.value(), rows.rows.first_row(), std::move(rows.payload)));
+    }
+  }
+  Advance(run);
+  return absl::OkStatus();
+}
+
+void WorkerCore::Advance(Run* run) {
+  if (run->done()) return Finish(run, absl::OkStatus());
+  absl::StatusOr<std::unique_ptr<StepTask>> task = run->NextStep();
+  if (!task.ok()) return Finish(run, task.status());
+  if (*task != nullptr) return outbox_->Execute(std::move(**task));
+  if (run->done()) Finish(run, absl::OkStatus());
+}
+
+void WorkerCore::OnStepDone(uint64_t run_id, int step, absl::StatusOr<std::vector<Tensor>> outputs,
+                            const StepStats& stats) {
+  auto it = runs_.find(run_id);
+  if (it == runs_.end()) return;
+  Run* run = it->second.get();
+  if (!outputs.ok()) return Finish(run, outputs.status());
+  absl::StatusOr<std::vector<uint32_t>> values = run->FinishStep(step, *std::move(outputs), stats);
+  if (!values.ok()) return Finish(run, values.status());
+  for (uint32_t value : *values) Deliver(run, value);
+  Advance(run);
+}
+
+void WorkerCore::Deliver(Run* run, uint32_t value) {
+  for (int rank = 0; rank < run->shape().world(); ++rank) {
+    for (Run::Part& part : run->PartsFor(value, rank)) {
+      v1::PeerMessage message;
+      v1::Rows* rows = message.mutable_rows();
+      rows->set_run_id(run->id());
+      rows->set_generation(run->start().generation());
+      rows->set_value(value);
+      rows->set_first_row(part.first_row);
+      rows->set_from_rank(static_cast<uint32_t>(run->rank()));
+      *rows->mutable_header() = HeaderOf(part.rows);
+      v1::RunCounters& counters = run->counters();
+      counters.set_peer_bytes_sent(counters.peer_bytes_sent() + part.rows.num_bytes());
+      outbox_->SendToPeer(run->start().peers(rank), message, {std::move(part.rows)});
+    }
+  }
+}
+
+void WorkerCore::OnPeerMessage(const v1::PeerMessage& message, std::vector<Tensor> payloads) {
+  if (message.has_abort()) {
+    const v1::Failure& failure = message.abort().failure();
+    if (!runs_.contains(message.abort().run_id())) {
+      if (message.abort().run_id() > last_finished_run_) {
+        early_aborts_[message.abort().run_id()] = message.abort();
+      }
+      return;
+    }
+    return EndRun(message.abort().run_id(),
+                  absl::Status(static_cast<absl::StatusCode>(failure.code()), failure.message()));
+  }
+  if (!message.has_rows() || payloads.size() != 1) return;
+  const v1::Rows& rows = message.rows();
+  auto it = runs_.find(rows.run_id());
+  if (it == runs_.end()) {
+    if (rows.run_id() > last_finished_run_) {
+      early_[rows.run_id()].push_back({rows, std::move(payloads[0])});
+    }
+    return;
+  }
+  Run* run = it->second.get();
+  if (rows.generation() != run->start().generation()) return;
+  v1::RunCounters& counters = run->counters();
+  counters.set_peer_bytes_received(counters.peer_bytes_received() + payloads[0].num_bytes());
+  const absl::Status status = run->AddRows(rows.value(), rows.first_row(), std::move(payloads[0]));
+  if (!status.ok()) return Finish(run, status);
+  Advance(run);
+}
+
+void WorkerCore::OnPeerLost(uint64_t worker_id, const absl::Status& reason) {
+  std::vector<std::pair<uint64_t, std::string>> affected;
+  for (const auto& [id, run] : runs_) {
+    for (const v1::Peer& peer : run->start().peers()) {
+      if (peer.worker_id() == worker_id) affected.push_back({id, peer.name()});
+    }
+  }
+  for (const auto& [id, name] : affected) {
+    EndRun(id, absl::AbortedError(StrCat("worker ", name, " is lost: ", ToStd(reason.message()))));
+  }
+}
+
+void WorkerCore::EndRun(uint64_t run_id, const absl::Status& status) {
+  auto it = runs_.find(run_id);
+  if (it != runs_.end()) Finish(it->second.get(), status);
+}
+
+void WorkerCore::Finish(Run* run, const absl::Status& status) {
+  run->Cancel();
+  v1::WorkerMessage message;
+  v1::RunFinished* finished = message.mutable_run_finished();
+  finished->set_run_id(run->id());
+  *finished->mutable_counters() = run->counters();
+  std::vector<Tensor> payloads;
+  if (status.ok()) {
+    for (auto& [value, part] : run->Results()) {
+      v1::Feed* result = finished->add_results();
+      result->set_value(value);
+      result->set_first_row(part.first_row);
+      *result->mutable_header() = HeaderOf(part.rows);
+      payloads.push_back(std::move(part.rows));
+    }
+  } else {
+    *finished->mutable_failure() = MakeFailure(status);
+  }
+  last_finished_run_ = std::max(last_finished_run_, run->id());
+  early_.erase(run->id());
+  runs_.erase(run->id());
+  outbox_->SendToCoordinator(message, std::move(payloads));
+}
+
+void WorkerCore::OnCoordinatorLost(const absl::Status& reason) {
+  for (const auto& [id, run] : runs_) run->Cancel();
+  runs_.clear();
+  early_.clear();
+  early_aborts_.clear();
+  programs_.clear();
+  registered_.Clear();
+  last_heard_ = absl::InfiniteFuture();
+  last_finished_run_ = 0;
+}
+
+bool WorkerCore::OnTick(absl::Time now, int64_t resident_bytes) {
+  if (!registered()) return true;
+  if (now - last_heard_ > absl::Milliseconds(registered_.fence_ms())) {
+    OnCoordinatorLost(absl::UnavailableError("the coordinator is silent"));
+    return false;
+  }
+  if (now < NextHeartbeat(last_sent_, registered_)) return true;
+  last_sent_ = now;
+  v1::WorkerMessage message;
+  message.mutable_heartbeat()->set_resident_bytes(static_cast<uint64_t>(resident_bytes));
+  message.mutable_heartbeat()->set_runs(static_cast<uint32_t>(runs_.size()));
+  outbox_->SendToCoordinator(message, {});
+  return true;
+}
+
+void WorkerCore::Drain() {
+  draining_ = true;
+  v1::WorkerMessage message;
+  message.mutable_draining();
+  outbox_->SendToCoordinator(message, {});
+}
+
+}  // namespace weir
