@@ -16,7 +16,7 @@ using Expr = Dim::Expr;
 using Op = Expr::Op;
 using Term = Expr::Term;
 
-constexpr size_t kMaxSymbolLength = 128;
+constexpr size_t kMaxSymbolLength = 64;
 
 // A factor of a product or the left side of an operator.
 std::string OperandText(const Dim& dim) {

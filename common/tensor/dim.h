@@ -38,7 +38,7 @@ class Dim {
   Dim(int64_t value) : value_(value) {}  // NOLINT: a number is a dimension
   // REQUIRES: IsSymbolName(name).
   static Dim Symbol(std::string name);
-  // A letter or '_', then letters, digits, '_' and '.'; at most 128 characters.
+  // A letter or '_', then letters, digits, '_' and '.'; at most 64 characters.
   static bool IsSymbolName(std::string_view name);
   static Dim Unknown();
 

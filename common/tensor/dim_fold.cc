@@ -134,13 +134,10 @@ Dim ModByNumber(const Dim& a, int64_t by) {
   return Expr::MakeAtom(Op::kMod, {split.rest, Dim(divisor)}) * scale + constant;
 }
 
-void AppendOperands(Op op, const Dim& dim, std::vector<Dim>* out) {
+std::vector<Dim> OperandsOf(Op op, const Dim& dim) {
   const Expr::Atom* atom = Expr::AsAtom(dim);
-  if (atom != nullptr && atom->op == op) {
-    out->insert(out->end(), atom->args.begin(), atom->args.end());
-  } else {
-    out->push_back(dim);
-  }
+  if (atom != nullptr && atom->op == op) return atom->args;
+  return {dim};
 }
 
 // Adds `candidate` unless an operand at a constant distance decides against it; replaces one that
@@ -192,11 +189,8 @@ Dim Expr::FoldMod(const Dim& a, const Dim& b) {
 }
 
 Dim Expr::FoldMinMax(Op op, const Dim& a, const Dim& b) {
-  std::vector<Dim> all;
-  AppendOperands(op, a, &all);
-  AppendOperands(op, b, &all);
-  std::vector<Dim> kept;
-  for (const Dim& operand : all) AddOperand(op, operand, &kept);
+  std::vector<Dim> kept = OperandsOf(op, a);
+  for (const Dim& operand : OperandsOf(op, b)) AddOperand(op, operand, &kept);
   if (kept.size() == 1) return kept[0];
   std::vector<std::pair<std::string, Dim>> sorted;
   for (Dim& operand : kept) sorted.emplace_back(operand.ToString(), std::move(operand));

@@ -8,7 +8,9 @@
 namespace weir {
 namespace {
 
-constexpr size_t kMaxTextLength = 1 << 16;
+constexpr size_t kMaxTextLength = 1 << 14;
+// A printed expression has at most three operators per node.
+constexpr int kMaxOperators = 4 * Dim::kMaxNodes;
 // A printed expression opens at most two parentheses per level of nesting.
 constexpr int kMaxDepth = 2 * Dim::kMaxNesting + 8;
 
@@ -107,6 +109,7 @@ class DimParser {
 
   // An operation on known dimensions that gave unknown has no value or is too big to keep.
   absl::StatusOr<Dim> Checked(const Dim& a, const Dim& b, const Dim& result) {
+    if (++operators_ > kMaxOperators) return Error("fewer operators");
     if (!result.is_unknown() || a.is_unknown() || b.is_unknown()) return result;
     return Error(StrCat("an expression of at most ", Dim::kMaxNodes,
                         " nodes that neither overflows 64 bits nor divides by 0"));
@@ -144,6 +147,7 @@ class DimParser {
   std::string_view text_;
   size_t position_ = 0;
   int depth_ = 0;
+  int operators_ = 0;
 };
 
 }  // namespace

@@ -130,6 +130,9 @@ TEST(DimTest, RejectsText) {
   EXPECT_THAT(ParseError(std::string(100000, '(')), HasSubstr("at most"));
   EXPECT_THAT(ParseError(std::string(5000, '(')), HasSubstr("nested"));
   EXPECT_THAT(ParseError(std::string(200, 'n')), HasSubstr("shorter symbol"));
+  std::string many = "n";
+  for (int i = 0; i < 2000; ++i) many += "+1";
+  EXPECT_THAT(ParseError(many), HasSubstr("fewer operators"));
   EXPECT_THAT(ParseError("--n"), HasSubstr("expected a number"));
   EXPECT_THAT(ParseError("\xff"), HasSubstr("expected a number"));
 }
@@ -211,7 +214,7 @@ TEST(DimTest, SymbolNames) {
   EXPECT_FALSE(Dim::IsSymbolName("1n"));
   EXPECT_FALSE(Dim::IsSymbolName(".n"));
   EXPECT_FALSE(Dim::IsSymbolName("a b"));
-  EXPECT_FALSE(Dim::IsSymbolName(std::string(129, 'n')));
+  EXPECT_FALSE(Dim::IsSymbolName(std::string(65, 'n')));
 }
 
 // A random expression, and what plain arithmetic makes of it.
@@ -278,7 +281,7 @@ class SampleMaker {
 
 TEST(DimTest, RandomExpressionsKeepTheirValue) {
   int compared = 0;
-  for (uint32_t seed = 0; seed < 20000; ++seed) {
+  for (uint32_t seed = 0; seed < 6000; ++seed) {
     SampleMaker maker(seed);
     const Sample sample = maker.Make(4);
     if (sample.dim.is_unknown()) continue;
@@ -295,7 +298,7 @@ TEST(DimTest, RandomExpressionsKeepTheirValue) {
     ASSERT_TRUE(substituted == Dim(*sample.value)) << text << " became " << substituted.ToString();
     ++compared;
   }
-  EXPECT_GT(compared, 8000);
+  EXPECT_GT(compared, 2500);
 }
 
 }  // namespace
