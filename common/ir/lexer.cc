@@ -239,18 +239,19 @@ absl::Status Lexer::SkipBalanced(std::vector<size_t>* commas) {
   std::string open = text_[offset_ - 1] == '(' ? ")" : "]";
   while (!open.empty()) {
     const char c = Peek();
+    const Position position = Here();
     if (offset_ >= text_.size() || c == '\n') {
-      return ErrorAt(Here(), StrCat("expected '", open.substr(open.size() - 1),
-                                    "' before the end of the line"));
+      return ErrorAt(position, StrCat("expected '", open.substr(open.size() - 1),
+                                      "' before the end of the line"));
     }
     Advance(1);
     if (c == '(' || c == '[') {
       open.push_back(c == '(' ? ')' : ']');
-      if (open.size() > kMaxBrackets) return ErrorAt(Here(), "brackets are nested too deeply");
+      if (open.size() > kMaxBrackets) return ErrorAt(position, "brackets are nested too deeply");
     } else if (c == ')' || c == ']') {
       if (c != open.back()) {
-        return ErrorAt(Here(), StrCat("expected '", open.substr(open.size() - 1), "', found '",
-                                      std::string(1, c), "'"));
+        return ErrorAt(position, StrCat("expected '", open.substr(open.size() - 1), "', found '",
+                                        std::string(1, c), "'"));
       }
       open.pop_back();
     } else if (c == ',' && open.size() == 1 && commas != nullptr) {

@@ -12,7 +12,7 @@ std::string Shortest(T value) {
   return std::string(buffer.data(), result.ptr);
 }
 
-// A half needs fewer digits than the float that holds it.
+// A half needs fewer digits than the float that holds it, but `65504` beats `6.55e+04`.
 template <class T>
 std::string ShortestHalf(T value) {
   const auto wide = static_cast<float>(value);
@@ -22,7 +22,10 @@ std::string ShortestHalf(T value) {
                                        std::chars_format::general, digits);
     float read = 0;
     std::from_chars(buffer.data(), written.ptr, read);
-    if (T(read).bits == value.bits) return std::string(buffer.data(), written.ptr);
+    if (T(read).bits != value.bits) continue;
+    const std::string text(buffer.data(), written.ptr);
+    const std::string exact = Shortest(wide);
+    return text.size() < exact.size() ? text : exact;
   }
   return Shortest(wide);
 }
