@@ -1,0 +1,33 @@
+#include <immintrin.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "worker/device/cpu/contraction/tile_loops.h"
+
+namespace weir::cpu::avx2 {
+namespace {
+
+#define WEIR_TARGET __attribute__((target("avx2,fma")))
+constexpr int kBytes = 32;
+constexpr int kRows = 6;
+constexpr int kVectors = 2;
+constexpr int kRowVectors = 8;
+
+template <class V>
+WEIR_TARGET inline __attribute__((always_inline)) V Fma(V a, V b, V c) {
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  if constexpr (std::is_same_v<T, float>) {
+    return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+  } else {
+    return a * b + c;
+  }
+}
+
+}  // namespace
+
+#include "worker/device/cpu/contraction/tile_loops.inc"
+
+}  // namespace weir::cpu::avx2

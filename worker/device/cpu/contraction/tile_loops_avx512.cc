@@ -1,0 +1,34 @@
+#include <immintrin.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "worker/device/cpu/contraction/tile_loops.h"
+
+namespace weir::cpu::avx512 {
+namespace {
+
+#define WEIR_TARGET \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+constexpr int kBytes = 64;
+constexpr int kRows = 8;
+constexpr int kVectors = 3;
+constexpr int kRowVectors = 8;
+
+template <class V>
+WEIR_TARGET inline __attribute__((always_inline)) V Fma(V a, V b, V c) {
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  if constexpr (std::is_same_v<T, float>) {
+    return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+  } else {
+    return a * b + c;
+  }
+}
+
+}  // namespace
+
+#include "worker/device/cpu/contraction/tile_loops.inc"
+
+}  // namespace weir::cpu::avx512
