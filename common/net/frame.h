@@ -44,7 +44,7 @@ struct Frame {
 size_t FrameCost(const Frame& frame);
 
 // Writable memory for one received slice. `data` may be null when `size` was 0.
-struct Buffer {
+struct PayloadBuffer {
   std::shared_ptr<void> owner;
   std::byte* data = nullptr;
 };
@@ -52,11 +52,11 @@ struct Buffer {
 // Gives memory for slice number `index` of the frame with this header (whose checksum has been
 // verified). An error refuses the frame and closes the link with that error. Runs on a thread of
 // the transport.
-using PayloadAllocator =
-    std::function<absl::StatusOr<Buffer>(std::string_view header, size_t index, size_t size)>;
+using PayloadAllocator = std::function<absl::StatusOr<PayloadBuffer>(std::string_view header,
+                                                                     size_t index, size_t size)>;
 
 // Returns: heap memory aligned to 64 bytes; the default PayloadAllocator.
-absl::StatusOr<Buffer> AllocateHeap(std::string_view header, size_t index, size_t size);
+absl::StatusOr<PayloadBuffer> AllocateHeap(std::string_view header, size_t index, size_t size);
 
 }  // namespace weir
 

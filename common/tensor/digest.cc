@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/strings/escaping.h"
-#include "common/base/strings.h"
+#include "common/base/str_cat.h"
 
 namespace weir {
 namespace {

@@ -1,6 +1,6 @@
 #include "server/compiler/report.h"
 
-#include "common/base/strings.h"
+#include "common/base/str_cat.h"
 
 namespace weir {
 

@@ -6,6 +6,19 @@
 
 namespace weir {
 
+Workspace WorkspacePool::Take() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (free_.empty()) return Workspace();
+  Workspace workspace = std::move(free_.back());
+  free_.pop_back();
+  return workspace;
+}
+
+void WorkspacePool::Return(Workspace workspace) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  free_.push_back(std::move(workspace));
+}
+
 absl::Status PrepareProgram(Program* program) {
   ParseOptions options;
   options.file = "plan";
@@ -33,10 +46,7 @@ absl::Status PrepareProgram(Program* program) {
     WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
                           Executable::Create(program->graph, step.function()));
     program->steps.push_back(std::move(executable));
-    program->extents.push_back(0);
-    if (!step.extent().empty()) {
-      WEIR_ASSIGN_OR_RETURN(program->extents.back(), Dim::Parse(step.extent()));
-    }
+    program->workspaces.push_back(std::make_unique<WorkspacePool>());
   }
   return absl::OkStatus();
 }

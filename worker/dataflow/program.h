@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,17 @@
 
 namespace weir {
 
+// Workspaces of one executable that no thread uses at the moment. Thread-safe.
+class WorkspacePool {
+ public:
+  Workspace Take();
+  void Return(Workspace workspace);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Workspace> free_;
+};
+
 struct Program {
   uint64_t id = 0;
   v1::Plan plan;
@@ -26,8 +38,8 @@ struct Program {
   // Filled by PrepareProgram.
   std::shared_ptr<const Graph> graph;
   std::vector<std::unique_ptr<Executable>> steps;
-  std::vector<Dim> extents;  // of each sharded step, else 0
-  bool ready = false;        // only the core reads and writes this
+  std::vector<std::unique_ptr<WorkspacePool>> workspaces;  // by step
+  bool ready = false;                                      // only the core reads and writes this
 };
 
 // Parses the plan's functions and compiles one executable a step. Called on a compute thread.

@@ -4,19 +4,13 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/plan/frames.h"
 
 namespace weir {
 namespace {
 
 absl::Time NextHeartbeat(absl::Time last, const v1::Registered& registered) {
   return last + absl::Milliseconds(registered.heartbeat_ms());
-}
-
-v1::TensorHeader HeaderOf(const Tensor& tensor) {
-  v1::TensorHeader header;
-  header.set_dtype(static_cast<uint32_t>(tensor.dtype()));
-  for (int64_t extent : tensor.extents()) header.add_extents(extent);
-  return header;
 }
 
 }  // namespace

@@ -1,0 +1,28 @@
+// Runs one step of a run on the compute threads: the worker's range of iterations is cut into
+// chunks that fit the cache, and the chunks run side by side. Results do not depend on the cut.
+// Thread-safe.
+#ifndef WEIR_WORKER_DATAFLOW_STEP_RUNNER_H_
+#define WEIR_WORKER_DATAFLOW_STEP_RUNNER_H_
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/tensor/tensor.h"
+#include "worker/dataflow/program.h"
+#include "worker/executor/compute_pool.h"
+
+namespace weir {
+
+using StepDone =
+    std::function<void(absl::StatusOr<std::vector<Tensor>> outputs, const StepStats& stats)>;
+
+// Calls `done` on a compute thread.
+void RunStep(StepTask task, ComputePool* pool, StepDone done);
+
+// How many iterations to run together. `bytes` is the arena of one iteration.
+int64_t ChooseChunk(int64_t iterations, int64_t bytes, int threads);
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_DATAFLOW_STEP_RUNNER_H_

@@ -1,0 +1,38 @@
+// The compute threads of a worker. Each runs one task at a time; libraries under the kernels use
+// the thread they are called on and no other. Thread-safe.
+#ifndef WEIR_WORKER_EXECUTOR_COMPUTE_POOL_H_
+#define WEIR_WORKER_EXECUTOR_COMPUTE_POOL_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace weir {
+
+class ComputePool {
+ public:
+  // REQUIRES: threads >= 1.
+  explicit ComputePool(int threads);
+  // Runs what was submitted so far, then joins.
+  ~ComputePool();
+
+  int threads() const { return static_cast<int>(threads_.size()); }
+  // Tasks start in the order submitted.
+  void Submit(std::function<void()> task);
+
+ private:
+  void Loop();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> tasks_;
+  bool ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_EXECUTOR_COMPUTE_POOL_H_
