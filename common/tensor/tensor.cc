@@ -183,7 +183,7 @@ Tensor Tensor::BroadcastInDim(absl::Span<const int64_t> extents, absl::Span<cons
   return out;
 }
 
-Tensor Tensor::Reshape(absl::Span<const int64_t> extents) const {
+std::optional<Tensor> Tensor::TryReshape(absl::Span<const int64_t> extents) const {
   assert(NumElements(extents) == num_elements());
   if (is_contiguous()) {
     return Tensor(dtype_, extents, RowMajorStrides(extents), offset_, buffer_);
@@ -191,6 +191,11 @@ Tensor Tensor::Reshape(absl::Span<const int64_t> extents) const {
   if (const std::optional<Extents> strides = StridesOfReshape(*this, extents)) {
     return Tensor(dtype_, extents, *strides, offset_, buffer_);
   }
+  return std::nullopt;
+}
+
+Tensor Tensor::Reshape(absl::Span<const int64_t> extents) const {
+  if (std::optional<Tensor> view = TryReshape(extents)) return *std::move(view);
   return Clone().Reshape(extents);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -86,6 +87,8 @@ class Tensor {
   Tensor Reverse(absl::Span<const int> axes) const;
   // Operand axis i becomes result axis axes[i]; the other result axes repeat (stride 0).
   Tensor BroadcastInDim(absl::Span<const int64_t> extents, absl::Span<const int> axes) const;
+  // A view, or nothing where strides do not allow one. REQUIRES: equal number of elements.
+  std::optional<Tensor> TryReshape(absl::Span<const int64_t> extents) const;
   // A view where strides allow it, else a copy. REQUIRES: equal number of elements.
   Tensor Reshape(absl::Span<const int64_t> extents) const;
 
