@@ -99,7 +99,7 @@ TEST_F(BuilderTest, ChecksCapturesWhenRegionIsTaken) {
   left.Yield({inside});
   right.Yield({inside});
   builder_.Apply("if", {x_}, {}, {left.region(), right.region()});
-  EXPECT_THAT(message(), HasSubstr("if: capture of region 1 0, %"));
+  EXPECT_THAT(message(), HasSubstr("if: region 1: capture 0, %"));
 }
 
 TEST_F(BuilderTest, RefusesForeignIds) {
