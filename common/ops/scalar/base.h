@@ -1,9 +1,9 @@
-// Building blocks of the scalar library: bit casts, selects, polynomials, error-free sums and products.
-// Pure functions; usable from any thread.
+// Building blocks of the scalar library: bit casts, selects, polynomials, error-free sums and
+// products. Pure functions; usable from any thread.
 //
-// Everything in common/ops/scalar is branch-free, calls no libm function and contracts nothing, so one
-// definition has the same bits in the reference interpreter and in every loop a compiler vectorizes
-// around it. Only the sign and payload of a NaN are left open.
+// Everything in common/ops/scalar is branch-free, calls no libm function and contracts nothing, so
+// one definition has the same bits in the reference interpreter and in every loop a compiler
+// vectorizes around it. Only the sign and payload of a NaN are left open.
 #ifndef WEIR_COMMON_OPS_SCALAR_BASE_H_
 #define WEIR_COMMON_OPS_SCALAR_BASE_H_
 
@@ -33,6 +33,8 @@ struct Layout<float> {
   static constexpr Bits kInfinity = 0x7f800000u;
   static constexpr Bits kUpperHalf = 0xfffff000u;  // products of two such values are exact
   static constexpr float kRound = 0x1.8p23f;       // adding it rounds to an integer
+  static constexpr float kLarge = 0x1p100f;        // sums of a few such values do not overflow
+  static constexpr float kHuge = 0x1p14f;          // 1 + 1 / x^2 rounds to 1 beyond
 };
 template <>
 struct Layout<double> {
@@ -43,6 +45,8 @@ struct Layout<double> {
   static constexpr Bits kInfinity = 0x7ff0000000000000u;
   static constexpr Bits kUpperHalf = 0xfffffffff8000000u;
   static constexpr double kRound = 0x1.8p52;
+  static constexpr double kLarge = 0x1p1000;
+  static constexpr double kHuge = 0x1p28;
 };
 
 template <Real T>

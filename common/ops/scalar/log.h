@@ -47,17 +47,17 @@ struct LogSeries {
   T rest;
 };
 WEIR_ALWAYS_INLINE LogSeries<float> LogNear1(float f) {
-  const float p = Poly(f, 0x1.555554p-2f, -0x1.fffff8p-3f, 0x1.999d44p-3f, -0x1.555c8cp-3f,
-                       0x1.23d54ep-3f, -0x1.fcbfeap-4f, 0x1.de32ecp-4f, -0x1.d778e8p-4f,
-                       0x1.20456cp-4f);
+  const float p =
+      Poly(f, 0x1.555554p-2f, -0x1.fffff8p-3f, 0x1.999d44p-3f, -0x1.555c8cp-3f, 0x1.23d54ep-3f,
+           -0x1.fcbfeap-4f, 0x1.de32ecp-4f, -0x1.d778e8p-4f, 0x1.20456cp-4f);
   return {f * f * 0.5f, f * f * f * p};
 }
 WEIR_ALWAYS_INLINE LogSeries<double> LogNear1(double f) {
   const double s = f / (f + 2);
   const double z = s * s;
-  const double p = Poly(z, 0x1.5555555555558p-1, 0x1.9999999995284p-2, 0x1.2492492e03d5p-2,
-                        0x1.c71c62c9cb7e8p-3, 0x1.7462bd218b49fp-3, 0x1.39fd3c2df66d1p-3,
-                        0x1.2b66b9bfcde41p-3);
+  const double p =
+      Poly(z, 0x1.5555555555558p-1, 0x1.9999999995284p-2, 0x1.2492492e03d5p-2, 0x1.c71c62c9cb7e8p-3,
+           0x1.7462bd218b49fp-3, 0x1.39fd3c2df66d1p-3, 0x1.2b66b9bfcde41p-3);
   const double square = f * f * 0.5;
   return {square, s * (square + z * p)};
 }
@@ -79,19 +79,23 @@ WEIR_ALWAYS_INLINE T Log(T x) {
   return LogEdges(x, (b.fraction + low) + b.exponent * L::kLn2High);
 }
 
+// Returns: log(1 + x.high + x.low).
 template <Real T>
-WEIR_ALWAYS_INLINE T Log1p(T x) {
+WEIR_ALWAYS_INLINE T Log1p(Pair<T> x) {
   using L = ExpLimits<T>;
-  const T u = x + 1;
+  const T u = x.high + 1;
   const Binary<T> b = Split(u);
-  const bool direct = b.exponent == 0;  // then 1 + x is not rounded at all
-  const T fraction = Select(direct, x, b.fraction);
-  const T lost = Select(u > 2, T{1} - (u - x), x - (u - T{1}));
-  const T correction = Select(direct, T{0}, lost / u);
+  const bool direct = b.exponent == 0;  // then the fraction is x itself
+  const T lost = Select(u > 2, T{1} - (u - x.high), x.high - (u - T{1}));
+  const T correction = (Select(direct, T{0}, lost) + x.low) / u;
+  const T fraction = Select(direct, x.high, b.fraction);
   const LogSeries<T> s = LogNear1(fraction);
   const T low = (s.rest + (b.exponent * L::kLn2Low + correction)) - s.square;
-  const T y = (fraction + low) + b.exponent * L::kLn2High;
-  return Select(Abs(x) < L::kTiny, x, LogEdges(u, y));
+  return LogEdges(u, (fraction + low) + b.exponent * L::kLn2High);
+}
+template <Real T>
+WEIR_ALWAYS_INLINE T Log1p(T x) {
+  return Select(Abs(x) < ExpLimits<T>::kTiny, x, Log1p(Pair<T>{x, 0}));
 }
 
 // log2 with a relative error below 2^-36, for the float functions that compute in double.
@@ -105,15 +109,13 @@ WEIR_ALWAYS_INLINE double Log2Rough(double x) {
   return (z * p + 2) * s * 0x1.71547652b82fep0 + b.exponent;
 }
 
-WEIR_ALWAYS_INLINE float Log2(float x) {
-  return LogEdges(x, static_cast<float>(Log2Rough(x)));
-}
+WEIR_ALWAYS_INLINE float Log2(float x) { return LogEdges(x, static_cast<float>(Log2Rough(x))); }
 WEIR_ALWAYS_INLINE float Log10(float x) {
   return LogEdges(x, static_cast<float>(Log2Rough(x) * 0x1.34413509f79ffp-2));
 }
 
-// Returns: n * unit + log(1 + fraction) * scale, where each constant comes in two parts and n * unit.high
-// is exact.
+// Returns: n * unit + log(1 + fraction) * scale, where each constant comes in two parts and n *
+// unit.high is exact.
 WEIR_ALWAYS_INLINE double LogToBase(Binary<double> b, Pair<double> unit, Pair<double> scale) {
   const LogSeries<double> s = LogNear1(b.fraction);
   const double high = FromBits<double>(ToBits(b.fraction - s.square) & 0xffffffff00000000u);

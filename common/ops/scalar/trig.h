@@ -1,7 +1,8 @@
 // sin, cos and tan. Pure functions; usable from any thread.
 //
-// float: any argument, below 1 ulp. double: below 2 ulp for |x| < 2^20; beyond that bound the error of sin
-// and cos is 2^-51 at most in absolute terms, so a result near zero keeps that and not the relative one.
+// float: any argument, below 1 ulp. double: below 2 ulp for |x| < 2^20; beyond that bound the error
+// of sin and cos is 2^-51 at most in absolute terms, so a result near zero keeps that and not the
+// relative one.
 #ifndef WEIR_COMMON_OPS_SCALAR_TRIG_H_
 #define WEIR_COMMON_OPS_SCALAR_TRIG_H_
 

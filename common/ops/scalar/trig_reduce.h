@@ -1,4 +1,5 @@
-// Argument reduction modulo pi / 2 for the trigonometric functions. Pure functions; usable from any thread.
+// Argument reduction modulo pi / 2 for the trigonometric functions. Pure functions; usable from any
+// thread.
 #ifndef WEIR_COMMON_OPS_SCALAR_TRIG_REDUCE_H_
 #define WEIR_COMMON_OPS_SCALAR_TRIG_REDUCE_H_
 
@@ -40,7 +41,8 @@ inline constexpr auto kTwoOverPi = [] {
 // Returns: t modulo 4, in [-2, 2]; exact.
 WEIR_ALWAYS_INLINE double ModuloTurn(double t) { return t - RoundHalfEven(t * 0.25) * 4; }
 
-// Below this bound ReduceNear has a relative error near 2^-100, above it ReduceFar an absolute one of 2^-52.
+// Below this bound ReduceNear has a relative error near 2^-100, above it ReduceFar an absolute one
+// of 2^-52.
 inline constexpr double kFar = 0x1p20;
 
 WEIR_ALWAYS_INLINE Quadrant ReduceNear(double x) {
@@ -51,8 +53,8 @@ WEIR_ALWAYS_INLINE Quadrant ReduceNear(double x) {
   return {FastTwoSum(b.high, b.low + (a.low - k * 0x1.b839a252049c1p-104)), q.bits};
 }
 
-// Multiplies by the window of 2 / pi whose product is not a multiple of 4, piece by piece, each product
-// exact.
+// Multiplies by the window of 2 / pi whose product is not a multiple of 4, piece by piece, each
+// product exact.
 WEIR_ALWAYS_INLINE Quadrant ReduceFar(double x) {
   const uint32_t biased = static_cast<uint32_t>(ToBits(Abs(x)) >> 52);
   const uint32_t above = biased < 1023u + 54u ? 0u : biased - (1023u + 54u);
@@ -79,12 +81,13 @@ WEIR_ALWAYS_INLINE Quadrant ReduceQuadrant(double x) {
           Select(is_far, far.q, near.q)};
 }
 
-// The same for arguments that are floats: pieces of 28 bits, four of them, from one of four positions.
-// Absolute error of the quarter turn below 2^-54, which is a relative one below 2^-25 of the worst r.
+// The same for arguments that are floats: pieces of 28 bits, four of them, from one of four
+// positions. Absolute error of the quarter turn below 2^-54, which is a relative one below 2^-25 of
+// the worst r.
 WEIR_ALWAYS_INLINE Quadrant ReduceFloat(double x) {
   const double a = Abs(x);
   const bool w1 = a >= 0x1p54, w2 = a >= 0x1p82, w3 = a >= 0x1p110;
-  constexpr double kC[7] = {0x0.a2f9836p0,   0x0.e4e4415p-28,  0x0.29fc275p-56, 0x0.7d1f534p-84,
+  constexpr double kC[7] = {0x0.a2f9836p0,    0x0.e4e4415p-28,  0x0.29fc275p-56, 0x0.7d1f534p-84,
                             0x0.ddc0db6p-112, 0x0.295993cp-140, 0x0.439041fp-168};
   const double c0 = Select(w3, kC[3], Select(w2, kC[2], Select(w1, kC[1], kC[0])));
   const double c1 = Select(w3, kC[4], Select(w2, kC[3], Select(w1, kC[2], kC[1])));
