@@ -39,15 +39,14 @@ std::string AtomText(Op op, const std::vector<Dim>& args) {
 }
 
 void AppendTerm(const Term& term, std::string* out) {
+  // The magnitude of the least number does not parse, so its sign goes with it.
+  const bool least = term.coefficient == std::numeric_limits<int64_t>::min();
+  if (!out->empty() && (term.coefficient >= 0 || least)) *out += '+';
   if (term.factors.empty()) {
-    StrAppend(out, term.coefficient >= 0 && !out->empty() ? "+" : "", term.coefficient);
+    StrAppend(out, term.coefficient);
     return;
   }
-  if (term.coefficient < 0) {
-    StrAppend(out, "-");
-  } else if (!out->empty()) {
-    StrAppend(out, "+");
-  }
+  if (term.coefficient < 0) *out += '-';
   const bool alone = term.factors.size() == 1 && term.coefficient == 1;
   const bool has_coefficient = term.coefficient != 1 && term.coefficient != -1;
   if (has_coefficient) {
