@@ -159,9 +159,9 @@ absl::Status Decoder::EndStep() {
     return BeginSlice();
   }
   step_ = std::min(size, kGrowth * filled_);
-  WEIR_ASSIGN_OR_RETURN(Buffer larger, step_ == size
-                                           ? options_.allocate(message_.frame.header, index, size)
-                                           : AllocateHeap("", index, step_));
+  WEIR_ASSIGN_OR_RETURN(PayloadBuffer larger,
+                        step_ == size ? options_.allocate(message_.frame.header, index, size)
+                                      : AllocateHeap("", index, step_));
   std::memcpy(larger.data, buffer_.data, filled_);
   buffer_ = std::move(larger);
   return absl::OkStatus();

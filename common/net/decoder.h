@@ -68,7 +68,7 @@ class Decoder {
   size_t meta_bytes_ = 0;
   Message message_;
   std::vector<size_t> slice_sizes_;
-  Buffer buffer_;  // the current slice, or the front of it
+  PayloadBuffer buffer_;  // the current slice, or the front of it
 };
 
 }  // namespace weir

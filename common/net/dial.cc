@@ -126,24 +126,41 @@ void AcceptPoint::Accept(absl::StatusOr<std::shared_ptr<Link>> link) {
   }
 }
 
-void LinkSet::Add(const std::shared_ptr<LinkCore>& core) {
-  std::lock_guard lock(mutex_);
-  if (cores_.size() >= next_sweep_) {
-    std::erase_if(cores_, [](const std::weak_ptr<LinkCore>& weak) { return weak.expired(); });
-    next_sweep_ = 64 + 2 * cores_.size();
+bool LinkSet::Add(const std::shared_ptr<LinkCore>& core) {
+  {
+    std::lock_guard lock(mutex_);
+    if (cores_.size() >= next_sweep_) {
+      std::erase_if(cores_, [](const std::weak_ptr<LinkCore>& weak) { return weak.expired(); });
+      next_sweep_ = 64 + 2 * cores_.size();
+    }
+    if (!closed_) {
+      cores_.push_back(core);
+      return true;
+    }
   }
-  cores_.push_back(core);
+  core->Cut(absl::CancelledError("the transport was shut down"));
+  return false;
+}
+
+std::vector<std::shared_ptr<LinkCore>> LinkSet::Living() {
+  std::vector<std::shared_ptr<LinkCore>> living;
+  std::lock_guard lock(mutex_);
+  for (const std::weak_ptr<LinkCore>& weak : cores_) {
+    if (auto core = weak.lock()) living.push_back(std::move(core));
+  }
+  return living;
 }
 
 void LinkSet::CutAll(const absl::Status& reason) {
-  std::vector<std::weak_ptr<LinkCore>> cores;
   {
     std::lock_guard lock(mutex_);
-    cores.swap(cores_);
+    closed_ = true;
   }
-  for (const std::weak_ptr<LinkCore>& weak : cores) {
-    if (auto core = weak.lock()) core->Cut(reason);
-  }
+  for (const auto& core : Living()) core->Cut(reason);
+}
+
+void LinkSet::CloseAll(const absl::Status& reason) {
+  for (const auto& core : Living()) core->Close(reason);
 }
 
 }  // namespace weir

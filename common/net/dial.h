@@ -49,11 +49,17 @@ class AcceptPoint : public std::enable_shared_from_this<AcceptPoint> {
 // The links that a transport made, so that it can end them.
 class LinkSet {
  public:
-  void Add(const std::shared_ptr<LinkCore>& core);
+  // Returns: false, with the link ended by CANCELLED, after CutAll.
+  bool Add(const std::shared_ptr<LinkCore>& core);
+  // Cuts those there are, and whatever is added later.
   void CutAll(const absl::Status& reason);
+  void CloseAll(const absl::Status& reason);
 
  private:
+  std::vector<std::shared_ptr<LinkCore>> Living();
+
   std::mutex mutex_;
+  bool closed_ = false;
   size_t next_sweep_ = 64;
   std::vector<std::weak_ptr<LinkCore>> cores_;
 };

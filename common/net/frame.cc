@@ -29,15 +29,15 @@ size_t FrameCost(const Frame& frame) {
   return kFrameOverhead + frame.header.size() + frame.payload_bytes();
 }
 
-absl::StatusOr<Buffer> AllocateHeap(std::string_view header, size_t index, size_t size) {
-  if (size == 0) return Buffer{};
+absl::StatusOr<PayloadBuffer> AllocateHeap(std::string_view header, size_t index, size_t size) {
+  if (size == 0) return PayloadBuffer{};
   void* memory = ::operator new(size, kAlignment, std::nothrow);
   if (memory == nullptr) {
     return absl::ResourceExhaustedError(
         StrCat("no memory for ", size, " bytes of payload slice ", index));
   }
   std::shared_ptr<void> owner(memory, [](void* p) { ::operator delete(p, kAlignment); });
-  return Buffer{.owner = std::move(owner), .data = static_cast<std::byte*>(memory)};
+  return PayloadBuffer{.owner = std::move(owner), .data = static_cast<std::byte*>(memory)};
 }
 
 }  // namespace weir

@@ -113,6 +113,7 @@ class InprocNetwork::Hub : public std::enable_shared_from_this<Hub> {
     auto dialer = MakeCore(LinkRole::kDialer, options, address, timeout, std::move(done));
     auto listener = MakeCore(LinkRole::kListener, point->options(), StrCat("inproc:", address),
                              timeout, point->Opened());
+    if (!links_.Add(dialer) || !links_.Add(listener)) return;
     listener->Attach(MakeEndpoint(listener, dialer, options));
     dialer->Attach(MakeEndpoint(dialer, listener, point->options()));
   }
@@ -130,7 +131,6 @@ class InprocNetwork::Hub : public std::enable_shared_from_this<Hub> {
                                                            : LinkSetup::Payload::kByReference,
                   .loop = loop_,
                   .opened = std::move(opened)});
-    links_.Add(core);
     return core;
   }
 

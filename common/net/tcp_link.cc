@@ -144,8 +144,7 @@ class TcpTransport::State {
     if (owned_context_ == nullptr) return;
     loop_->Post([context = owned_context_.get()] { context->stop(); });
     thread_.join();
-    // What was left runs here: links that opened meanwhile, sockets to close, last callbacks.
-    links_.CutAll(reason);
+    // What was left runs here: sockets to close, last callbacks.
     owned_context_->restart();
     owned_context_->poll();
     loop_->Detach();
@@ -165,7 +164,7 @@ class TcpTransport::State {
     setup.loop = loop_;
     const LinkOptions link_options = setup.options;
     auto core = std::make_shared<LinkCore>(std::move(setup));
-    links_.Add(core);
+    if (!links_.Add(core)) return;
     std::make_shared<TcpConnection>(std::move(socket), core, link_options)->Begin();
   }
 

@@ -1,0 +1,138 @@
+#include "common/net/grpc_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kFrameBytes = size_t{1} << 20;
+// Slices up to this size travel with the headers; longer ones in the field that is filled by
+// itself.
+constexpr size_t kShortSlice = size_t{4} << 10;
+
+}  // namespace
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+GrpcStream::GrpcStream(std::shared_ptr<LinkCore> core, const LinkOptions& options)
+    : core_(std::move(core)),
+      decoder_(
+          options,
+          [core = core_.get()](MessageKind kind, uint64_t generation, size_t cost) {
+            return core->Admit(kind, generation, cost);
+          },
+          [core = core_.get()](Message message) { core->OnMessage(std::move(message)); }) {}
+
+// ---- Writing ----
+
+void GrpcStream::WantWrite() {
+  if (turn_.Enter()) Pump();
+}
+
+// REQUIRES: the write turn. Gives it up, or passes it to the write that it starts.
+void GrpcStream::Pump() {
+  while (true) {
+    if (stopped_) {
+      Finish();  // keeps the turn
+      return;
+    }
+    if (!broken_ && FillFrame()) {
+      BeginWrite();
+      return;
+    }
+    if (turn_.Leave()) return;
+  }
+}
+
+void GrpcStream::WriteDone(bool ok) {
+  if (!ok) {
+    broken_ = true;
+    parts_.clear();
+  } else if (std::exchange(writes_close_, false)) {
+    EndWrites();
+    core_->OnCloseWritten();
+  }
+  Pump();
+}
+
+void GrpcStream::Take(Message message) {
+  const bool closes = message.kind == MessageKind::kClose;
+  parts_.push_back({SliceOf(EncodeHead(message)), false, closes});
+  for (Slice& slice : message.frame.payload) {
+    if (slice.size > 0) parts_.push_back({std::move(slice), true, false});
+  }
+}
+
+// Returns: whether outgoing_ has bytes to send.
+bool GrpcStream::FillFrame() {
+  outgoing_.mutable_header()->clear();
+  outgoing_.mutable_payload()->clear();
+  size_t room = kFrameBytes;
+  Message message;
+  while (room > 0) {
+    if (parts_.empty()) {
+      if (!core_->Take(&message)) break;
+      Take(std::exchange(message, {}));
+    }
+    Part& part = parts_.front();
+    // Bytes of the header field come before those of the payload field.
+    const bool is_long = part.of_payload && part.bytes.size > kShortSlice;
+    if (!is_long && !outgoing_.payload().empty()) break;
+    const size_t size = std::min(room, part.bytes.size);
+    const auto* data = reinterpret_cast<const char*>(part.bytes.data);
+    (is_long ? outgoing_.mutable_payload() : outgoing_.mutable_header())->append(data, size);
+    room -= size;
+    if (size < part.bytes.size) {
+      part.bytes.data += size;
+      part.bytes.size -= size;
+      break;
+    }
+    writes_close_ = writes_close_ || part.closes;
+    parts_.pop_front();
+  }
+  return !outgoing_.header().empty() || !outgoing_.payload().empty();
+}
+
+// ---- Reading ----
+
+absl::Status GrpcStream::TakeBytes() {
+  WEIR_RETURN_IF_ERROR(decoder_.Feed(incoming_.header()));
+  return decoder_.Feed(incoming_.payload());
+}
+
+void GrpcStream::ReadDone(bool ok) {
+  if (!ok) {
+    OnPeerEnded();
+    return;
+  }
+  if (core_->reading()) {
+    if (absl::Status status = TakeBytes(); !status.ok()) core_->OnDamaged(status);
+  }
+  core_->Deliver();
+  BeginRead();
+}
+
+// ---- End ----
+
+bool GrpcStream::StopWriting() {
+  if (stopped_.exchange(true)) return true;
+  if (!turn_.Enter()) return false;  // who has the turn sees stopped_
+  Finish();
+  return true;
+}
+
+void GrpcStream::CallDone(const absl::Status& reason) {
+  const std::string position = decoder_.Position();
+  const absl::Status end =
+      reason.ok() ? absl::UnavailableError("the peer ended the stream without a reason") : reason;
+  core_->OnDisconnected(
+      position.empty() ? end
+                       : Annotate(end, StrCat("the stream ended inside a frame, at ", position)));
+}
+
+}  // namespace weir
