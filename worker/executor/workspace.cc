@@ -1,0 +1,82 @@
+#include "worker/executor/workspace.h"
+
+#include <utility>
+
+#include "common/base/status.h"
+
+namespace weir {
+
+Workspace::Workspace() : impl_(std::make_unique<Impl>()) {}
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
+bool Workspace::Impl::Fits(const Entry& entry, const RegionPlan& plan,
+                           const SymbolBindings& symbols, absl::Span<const cpu::View> inputs) {
+  if (entry.plan != &plan || entry.busy || entry.activation->symbols() != symbols) return false;
+  const std::vector<Layout>& externals = entry.activation->externals();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].extents != absl::MakeConstSpan(externals[i].extents) ||
+        inputs[i].strides != absl::MakeConstSpan(externals[i].strides)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+size_t Workspace::Impl::SlotForNewEntry() {
+  if (entries_.size() >= kMaxEntries) {
+    size_t oldest = entries_.size();
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i]->busy) continue;
+      if (oldest == entries_.size() || entries_[i]->last_used < entries_[oldest]->last_used) {
+        oldest = i;
+      }
+    }
+    if (oldest < entries_.size()) return oldest;
+  }
+  entries_.push_back(std::make_unique<Entry>());
+  return entries_.size() - 1;
+}
+
+absl::Status Workspace::Impl::GrowArena(int depth, int64_t bytes) {
+  if (static_cast<int>(arenas_.size()) <= depth) arenas_.resize(depth + 1);
+  std::shared_ptr<Buffer>& arena = arenas_[depth];
+  const int64_t have = arena == nullptr ? 0 : static_cast<int64_t>(arena->size());
+  if (have >= bytes && arena != nullptr) return absl::OkStatus();
+  arena = nullptr;
+  WEIR_ASSIGN_OR_RETURN(arena, Buffer::TryAllocate(static_cast<size_t>(bytes)));
+  arena_bytes_ += bytes - have;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Workspace::Impl::Lease> Workspace::Impl::Acquire(const RegionPlan& plan,
+                                                                const SymbolBindings& symbols,
+                                                                absl::Span<const cpu::View> inputs,
+                                                                int depth) {
+  size_t found = entries_.size();
+  for (size_t i = 0; i < entries_.size() && found == entries_.size(); ++i) {
+    if (Fits(*entries_[i], plan, symbols, inputs)) found = i;
+  }
+  if (found == entries_.size()) {
+    std::vector<Layout> layouts;
+    for (const cpu::View& input : inputs) {
+      layouts.push_back({input.dtype, Extents(input.extents.begin(), input.extents.end()),
+                         Extents(input.strides.begin(), input.strides.end())});
+    }
+    WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Activation> activation,
+                          Activation::Create(plan, symbols, std::move(layouts)));
+    found = SlotForNewEntry();
+    Entry& entry = *entries_[found];
+    entry.plan = &plan;
+    entry.externals.reserve(inputs.size());
+    entry.activation = std::move(activation);
+  }
+  Entry& entry = *entries_[found];
+  WEIR_RETURN_IF_ERROR(GrowArena(depth, entry.activation->arena_bytes()));
+  entry.busy = true;
+  entry.last_used = ++uses_;
+  return Lease{entry.activation.get(), arenas_[depth]->data(), &entry.externals, found};
+}
+
+}  // namespace weir

@@ -1,0 +1,57 @@
+// The inside of a workspace: activations by extents, and one arena a call depth. Used by one thread
+// at a time.
+#ifndef WEIR_WORKER_EXECUTOR_WORKSPACE_H_
+#define WEIR_WORKER_EXECUTOR_WORKSPACE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/tensor/buffer.h"
+#include "worker/executor/activation.h"
+#include "worker/executor/executable.h"
+
+namespace weir {
+
+struct Workspace::Impl {
+ public:
+  // An activation in use, with the arena to run it in.
+  struct Lease {
+    Activation* activation = nullptr;
+    std::byte* arena = nullptr;
+    std::vector<std::byte*>* externals = nullptr;  // for the caller to fill
+    size_t entry = 0;
+  };
+
+  // Finds or makes the activation of `plan` for these symbols and input layouts.
+  absl::StatusOr<Lease> Acquire(const RegionPlan& plan, const SymbolBindings& symbols,
+                                absl::Span<const cpu::View> inputs, int depth);
+  void Release(const Lease& lease) { entries_[lease.entry]->busy = false; }
+  // Of all depths together.
+  int64_t arena_bytes() const { return arena_bytes_; }
+
+ private:
+  static constexpr size_t kMaxEntries = 16;
+
+  struct Entry {
+    const RegionPlan* plan = nullptr;
+    std::unique_ptr<Activation> activation;
+    std::vector<std::byte*> externals;
+    bool busy = false;
+    uint64_t last_used = 0;
+  };
+
+  static bool Fits(const Entry& entry, const RegionPlan& plan, const SymbolBindings& symbols,
+                   absl::Span<const cpu::View> inputs);
+  size_t SlotForNewEntry();
+  absl::Status GrowArena(int depth, int64_t bytes);
+
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::shared_ptr<Buffer>> arenas_;  // by depth
+  int64_t arena_bytes_ = 0;
+  uint64_t uses_ = 0;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_EXECUTOR_WORKSPACE_H_
