@@ -1,0 +1,107 @@
+#include "worker/service/peer_links.h"
+
+#include "common/base/status.h"
+
+namespace weir {
+
+// A peer is known by (id, incarnation): a restarted one is another peer.
+struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
+  using Key = std::pair<uint64_t, uint64_t>;
+  struct Peer {
+    std::shared_ptr<Link> link;
+    std::vector<Frame> waiting;  // until the link is there
+  };
+
+  State(Dialer* dialer, OnLost on_lost) : dialer(dialer), on_lost(std::move(on_lost)) {}
+
+  void Send(const v1::Peer& to, Frame frame) {
+    const Key key{to.worker_id(), to.incarnation()};
+    std::shared_ptr<Link> link;
+    bool dial = false;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (closed) return;
+      auto [it, added] = peers.try_emplace(key);
+      dial = added;
+      link = it->second.link;
+      if (link == nullptr) it->second.waiting.push_back(std::move(frame));
+    }
+    if (dial) return Dial(key, to);
+    if (link == nullptr) return;
+    const absl::Status status = link->Send(std::move(frame));
+    if (!status.ok()) Lose(key, status);
+  }
+
+  void Dial(Key key, const v1::Peer& to) {
+    DialOptions options;
+    options.deadline = absl::Seconds(3);
+    dialer->Dial(to.data_address(), options,
+                 [self = shared_from_this(), key](absl::StatusOr<std::shared_ptr<Link>> link) {
+                   self->OnDialed(key, std::move(link));
+                 });
+  }
+
+  void OnDialed(Key key, absl::StatusOr<std::shared_ptr<Link>> dialed) {
+    if (!dialed.ok()) return Lose(key, dialed.status());
+    std::shared_ptr<Link> link = *std::move(dialed);
+    std::weak_ptr<State> weak = weak_from_this();
+    link->Start({.on_frame = [](Frame, Credit) {},
+                 .on_writable = [] {},
+                 .on_closed =
+                     [weak, key](const absl::Status& reason) {
+                       if (auto self = weak.lock()) self->Lose(key, reason);
+                     }});
+    absl::Status status;
+    {
+      // Held while sending, so that frames keep their order.
+      std::lock_guard<std::mutex> lock(mutex);
+      if (closed) return;
+      Peer& peer = peers[key];
+      for (Frame& frame : peer.waiting) {
+        if (status.ok()) status = link->Send(std::move(frame));
+      }
+      peer.waiting.clear();
+      peer.link = std::move(link);
+    }
+    if (!status.ok()) Lose(key, status);
+  }
+
+  void Lose(Key key, const absl::Status& reason) {
+    std::shared_ptr<Link> link;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      auto it = peers.find(key);
+      if (it == peers.end() || closed) return;
+      link = std::move(it->second.link);
+      peers.erase(it);
+    }
+    on_lost(key.first, reason);
+  }
+
+  Dialer* const dialer;
+  const OnLost on_lost;
+  std::mutex mutex;
+  bool closed = false;
+  std::map<Key, Peer> peers;
+};
+
+PeerLinks::PeerLinks(Dialer* dialer, OnLost on_lost)
+    : state_(std::make_shared<State>(dialer, std::move(on_lost))) {}
+
+PeerLinks::~PeerLinks() { CloseAll(); }
+
+void PeerLinks::Send(const v1::Peer& peer, Frame frame) { state_->Send(peer, std::move(frame)); }
+
+void PeerLinks::CloseAll() {
+  std::map<State::Key, State::Peer> peers;
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->closed = true;
+    peers.swap(state_->peers);
+  }
+  for (auto& [key, peer] : peers) {
+    if (peer.link != nullptr) peer.link->Close(absl::OkStatus());
+  }
+}
+
+}  // namespace weir

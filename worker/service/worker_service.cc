@@ -1,0 +1,327 @@
+#include "worker/service/worker_service.h"
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/net/event_loop.h"
+#include "common/plan/frames.h"
+#include "worker/dataflow/step_runner.h"
+#include "worker/dataflow/worker_core.h"
+#include "worker/device/cpu/kernel.h"
+#include "worker/executor/compute_pool.h"
+#include "worker/service/peer_links.h"
+
+namespace weir {
+namespace {
+
+constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr char kVersion[] = "0.1.0";
+
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t total = 0;
+  int64_t resident = 0;
+  statm >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+uint64_t FreshIncarnation() {
+  std::random_device random;
+  return (static_cast<uint64_t>(random()) << 32) | random();
+}
+
+}  // namespace
+
+// Everything below happens on the event loop, except Submit-ted work and what mutex_ guards.
+class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(WorkerOptions options, WorkerTransports transports)
+      : options_(std::move(options)),
+        transports_(std::move(transports)),
+        incarnation_(FreshIncarnation()),
+        loop_(MakeThreadEventLoop(options_.name)),
+        core_(options_.name, this),
+        pool_(std::make_unique<ComputePool>(options_.threads)) {}
+
+  absl::Status Start() {
+    std::weak_ptr<Impl> weak = weak_from_this();
+    auto accept = [weak](std::shared_ptr<Link> link) {
+      if (auto self = weak.lock()) self->AcceptPeer(std::move(link));
+    };
+    WEIR_ASSIGN_OR_RETURN(listener_, transports_.listen(LinkOptions(), accept));
+    data_address_ = transports_.advertise(listener_->address());
+    peers_ = std::make_unique<PeerLinks>(transports_.peers, [weak](uint64_t worker_id,
+                                                                   const absl::Status& reason) {
+      if (auto self = weak.lock()) {
+        self->Post([worker_id, reason](Impl* impl) { impl->core_.OnPeerLost(worker_id, reason); });
+      }
+    });
+    Post([](Impl* impl) {
+      impl->DialCoordinator();
+      impl->Tick();
+    });
+    return absl::OkStatus();
+  }
+
+  absl::Status Drain(absl::Duration limit) {
+    Post([](Impl* impl) {
+      impl->core_.Drain();
+      impl->NoteDrained();
+    });
+    std::unique_lock<std::mutex> lock(mutex_);
+    const bool drained = drained_changed_.wait_for(lock, absl::ToChronoNanoseconds(limit),
+                                                   [this] { return drained_; });
+    if (drained) return absl::OkStatus();
+    return absl::DeadlineExceededError(
+        StrCat("worker ", options_.name, " still has runs after ", absl::FormatDuration(limit)));
+  }
+
+  void Stop() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    if (listener_ != nullptr) listener_->Close();
+    Post([](Impl* impl) {
+      if (impl->coordinator_ != nullptr) impl->coordinator_->Close(absl::OkStatus());
+      impl->core_.OnCoordinatorLost(absl::CancelledError("the worker stops"));
+    });
+    if (peers_ != nullptr) peers_->CloseAll();
+    pool_.reset();
+    loop_.reset();
+  }
+
+  WorkerStatus status() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return status_;
+  }
+
+  // --- WorkerOutbox
+
+  void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
+    if (coordinator_ == nullptr) return;
+    const absl::Status status = coordinator_->Send(EncodeFrame(message, payloads));
+    if (!status.ok()) Log(LogLevel::kDebug, "cannot send to the coordinator", {{"why", status}});
+    NoteDrained();
+  }
+
+  void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,
+                  std::vector<Tensor> payloads) override {
+    peers_->Send(peer, EncodeFrame(message, payloads));
+  }
+
+  void Prepare(std::shared_ptr<Program> program) override {
+    pool_->Submit([weak = weak_from_this(), program = std::move(program)]() mutable {
+      const absl::Status status = PrepareProgram(program.get());
+      const uint64_t id = program->id;
+      program.reset();
+      if (auto self = weak.lock()) {
+        self->Post([id, status](Impl* impl) { impl->core_.OnProgramReady(id, status); });
+      }
+    });
+  }
+
+  void Execute(StepTask task) override {
+    const uint64_t run = task.run_id;
+    const int step = task.step;
+    RunStep(std::move(task), pool_.get(),
+            [weak = weak_from_this(), run, step](absl::StatusOr<std::vector<Tensor>> outputs,
+                                                 const StepStats& stats) {
+              auto self = weak.lock();
+              if (self == nullptr) return;
+              self->Post([run, step, stats, outputs = std::move(outputs)](Impl* impl) mutable {
+                impl->core_.OnStepDone(run, step, std::move(outputs), stats);
+                impl->NoteDrained();
+              });
+            });
+  }
+
+ private:
+  template <class Task>
+  void Post(Task task) {
+    loop_->Post([weak = weak_from_this(), task = std::move(task)]() mutable {
+      if (auto self = weak.lock()) task(self.get());
+    });
+  }
+
+  bool stopping() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return stopping_;
+  }
+
+  void SetStatus(bool registered, std::string error) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    status_ = {registered, std::move(error)};
+  }
+
+  void NoteDrained() {
+    if (!core_.drained()) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    drained_ = true;
+    drained_changed_.notify_all();
+  }
+
+  void DialCoordinator() {
+    if (stopping()) return;
+    DialOptions dial;
+    dial.link.greeting = options_.name;
+    transports_.coordinator->Dial(
+        options_.coordinator_address, dial,
+        [weak = weak_from_this()](absl::StatusOr<std::shared_ptr<Link>> link) {
+          auto self = weak.lock();
+          if (self == nullptr) return;
+          self->Post(
+              [link = std::move(link)](Impl* impl) mutable { impl->OnDialed(std::move(link)); });
+        });
+  }
+
+  void OnDialed(absl::StatusOr<std::shared_ptr<Link>> link) {
+    if (stopping()) return;
+    if (!link.ok()) {
+      Log(LogLevel::kWarning, "the coordinator does not answer",
+          {{"address", options_.coordinator_address}, {"why", link.status()}});
+      SetStatus(false, std::string(ToStd(link.status().message())));
+      return DialCoordinator();
+    }
+    coordinator_ = *std::move(link);
+    std::weak_ptr<Impl> weak = weak_from_this();
+    coordinator_->Start({.on_frame =
+                             [weak](Frame frame, Credit) {
+                               if (auto self = weak.lock())
+                                 self->OnCoordinatorFrame(std::move(frame));
+                             },
+                         .on_writable = [] {},
+                         .on_closed =
+                             [weak](const absl::Status& reason) {
+                               if (auto self = weak.lock()) {
+                                 self->Post(
+                                     [reason](Impl* impl) { impl->OnCoordinatorClosed(reason); });
+                               }
+                             }});
+    v1::WorkerMessage message;
+    v1::Register* hello = message.mutable_register_();
+    hello->set_name(options_.name);
+    hello->set_incarnation(incarnation_);
+    hello->set_data_address(data_address_);
+    hello->set_threads(static_cast<uint32_t>(options_.threads));
+    hello->set_numerics_class(StrCat("cpu-", cpu::IsaName(cpu::DetectIsa())));
+    hello->set_version(kVersion);
+    SendToCoordinator(message, {});
+  }
+
+  void OnCoordinatorFrame(Frame frame) {
+    Post([frame = std::move(frame)](Impl* impl) {
+      absl::StatusOr<FromCoordinator> decoded = DecodeFromCoordinator(frame);
+      if (!decoded.ok()) {
+        if (impl->coordinator_ != nullptr) impl->coordinator_->Close(decoded.status());
+        return;
+      }
+      if (decoded->message.has_refused()) {
+        Log(LogLevel::kError, "the coordinator refuses this worker",
+            {{"why", decoded->message.refused().reason()}});
+        impl->SetStatus(false, decoded->message.refused().reason());
+        return;
+      }
+      impl->core_.OnCoordinatorMessage(decoded->message, std::move(decoded->payloads),
+                                       impl->loop_->clock()->Now());
+      if (decoded->message.has_registered()) {
+        impl->SetStatus(true, "");
+        Log(LogLevel::kInfo, "registered",
+            {{"coordinator", impl->options_.coordinator_address},
+             {"id", decoded->message.registered().worker_id()}});
+      }
+    });
+  }
+
+  void OnCoordinatorClosed(const absl::Status& reason) {
+    coordinator_ = nullptr;
+    core_.OnCoordinatorLost(reason);
+    SetStatus(false, std::string(ToStd(reason.message())));
+    if (stopping()) return;
+    Log(LogLevel::kWarning, "the connection to the coordinator ended", {{"why", reason}});
+    loop_->PostAfter(absl::Milliseconds(200), [weak = weak_from_this()] {
+      if (auto self = weak.lock()) self->DialCoordinator();
+    });
+  }
+
+  void AcceptPeer(std::shared_ptr<Link> link) {
+    std::weak_ptr<Impl> weak = weak_from_this();
+    std::weak_ptr<Link> weak_link = link;
+    link->Start({.on_frame =
+                     [weak, weak_link](Frame frame, Credit) {
+                       auto self = weak.lock();
+                       if (self == nullptr) return;
+                       self->Post([frame = std::move(frame), weak_link](Impl* impl) {
+                         impl->OnPeerFrame(frame, weak_link);
+                       });
+                     },
+                 .on_writable = [] {},
+                 .on_closed =
+                     [weak, weak_link](const absl::Status&) {
+                       auto self = weak.lock();
+                       auto closed = weak_link.lock();
+                       if (self != nullptr && closed != nullptr) self->ForgetIncoming(closed);
+                     }});
+    std::lock_guard<std::mutex> lock(mutex_);
+    incoming_.push_back(std::move(link));
+  }
+
+  void ForgetIncoming(const std::shared_ptr<Link>& link) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    incoming_.erase(std::remove(incoming_.begin(), incoming_.end(), link), incoming_.end());
+  }
+
+  void OnPeerFrame(const Frame& frame, const std::weak_ptr<Link>& from) {
+    absl::StatusOr<FromPeer> decoded = DecodeFromPeer(frame);
+    if (decoded.ok()) {
+      return core_.OnPeerMessage(decoded->message, std::move(decoded->payloads));
+    }
+    if (auto link = from.lock()) link->Close(decoded.status());
+  }
+
+  void Tick() {
+    if (!core_.OnTick(loop_->clock()->Now(), ResidentBytes()) && coordinator_ != nullptr) {
+      coordinator_->Close(absl::UnavailableError("the coordinator is silent"));
+    }
+    loop_->PostAfter(kTick, [weak = weak_from_this()] {
+      if (auto self = weak.lock()) self->Tick();
+    });
+  }
+
+  const WorkerOptions options_;
+  const WorkerTransports transports_;
+  const uint64_t incarnation_;
+  std::unique_ptr<EventLoop> loop_;
+  WorkerCore core_;
+  std::unique_ptr<ComputePool> pool_;
+  std::unique_ptr<Listener> listener_;
+  std::string data_address_;
+  std::shared_ptr<Link> coordinator_;
+  std::unique_ptr<PeerLinks> peers_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable drained_changed_;
+  bool drained_ = false;
+  bool stopping_ = false;
+  WorkerStatus status_;
+  std::vector<std::shared_ptr<Link>> incoming_;
+};
+
+WorkerService::WorkerService(WorkerOptions options, WorkerTransports transports)
+    : impl_(std::make_shared<Impl>(std::move(options), std::move(transports))) {}
+
+WorkerService::~WorkerService() { impl_->Stop(); }
+
+absl::Status WorkerService::Start() { return impl_->Start(); }
+absl::Status WorkerService::Drain(absl::Duration limit) { return impl_->Drain(limit); }
+WorkerStatus WorkerService::status() const { return impl_->status(); }
+
+}  // namespace weir

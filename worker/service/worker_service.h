@@ -1,0 +1,65 @@
+// A worker in operation: its event loop, compute threads and connections around a WorkerCore. Owned
+// by the program that runs it (weir-worker, or the embedded cluster); the public methods may be
+// called from any thread.
+//
+//   WorkerService worker({.name = "w1", .threads = 2, .coordinator_address = "host:7077"},
+//   transports); worker.Start();
+//   ...
+//   worker.Drain(absl::Seconds(30));
+#ifndef WEIR_WORKER_SERVICE_WORKER_SERVICE_H_
+#define WEIR_WORKER_SERVICE_WORKER_SERVICE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/net/link.h"
+
+namespace weir {
+
+// How a worker reaches others. The dialers outlive the worker.
+struct WorkerTransports {
+  Dialer* coordinator = nullptr;
+  Dialer* peers = nullptr;
+  // Opens the data port.
+  std::function<absl::StatusOr<std::unique_ptr<Listener>>(LinkOptions options, OnAccept on_accept)>
+      listen;
+  // Returns: what others dial, given the address that the listener bound.
+  std::function<std::string(const std::string& bound)> advertise = [](const std::string& bound) {
+    return bound;
+  };
+};
+
+struct WorkerOptions {
+  std::string name;
+  int threads = 1;
+  std::string coordinator_address;
+};
+
+struct WorkerStatus {
+  bool registered = false;
+  std::string last_error;  // of the connection to the coordinator
+};
+
+class WorkerService {
+ public:
+  WorkerService(WorkerOptions options, WorkerTransports transports);
+  // Ends everything at once.
+  ~WorkerService();
+
+  // Opens the data port and begins to dial the coordinator, again and again until it answers.
+  absl::Status Start();
+  // Tells the coordinator, lets runs end, and returns when they have or after `limit`.
+  absl::Status Drain(absl::Duration limit);
+  WorkerStatus status() const;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_SERVICE_WORKER_SERVICE_H_
