@@ -1,10 +1,12 @@
 #include "common/ops/lang.h"
 
 #include <algorithm>
+#include <complex>
 
 #include "common/base/status.h"
 #include "common/ops/axes.h"
 #include "common/ops/promote.h"
+#include "common/ops/scalar/convert.h"
 
 namespace weir {
 namespace {
@@ -35,10 +37,11 @@ std::vector<Dim> KeptShape(Builder& b, ValueId x, const Int64s& axes) {
 Tensor ScalarOf(DType dtype, double value) {
   Tensor out(dtype, {});
   VisitDType(dtype, [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-      *out.mutable_data<T>() = T(static_cast<float>(value));
+    if constexpr (std::is_same_v<T, std::complex<float>> ||
+                  std::is_same_v<T, std::complex<double>>) {
+      *out.mutable_data<T>() = T(static_cast<typename T::value_type>(value));
     } else {
-      *out.mutable_data<T>() = static_cast<T>(value);
+      *out.mutable_data<T>() = scalar::Convert<T>(value);
     }
   });
   return out;
