@@ -60,8 +60,8 @@ absl::Status CheckRegions(const Graph& graph, const Node& node) {
     if (graph.Contains(region, node.parent)) {
       return InvalidArgument("region ", i, " would contain itself");
     }
-    WEIR_RETURN_IF_ERROR(
-        CheckUses(graph, node.parent, graph.Captures(region), StrCat("capture of region ", i)));
+    WEIR_RETURN_IF_ERROR(Annotate(CheckUses(graph, node.parent, graph.Captures(region), "capture"),
+                                  StrCat("region ", i)));
   }
   return absl::OkStatus();
 }

@@ -16,10 +16,11 @@ const TensorType kScalar = {DType::kF32, Shape()};
 Graph Chain(const TestCatalog& catalog) {
   Graph graph;
   Builder builder(&graph, graph.AddFunction("main").body, &catalog);
-  ValueId last = builder.AddArg(kScalar, "x");
+  const std::string name = "x";
+  ValueId last = builder.AddArg(kScalar, name);
   for (int i = 0; i < kNodes; ++i) {
     last = builder.Apply("neg", {last});
-    graph.value(last).name = "x";
+    graph.value(last).name = name;
   }
   builder.Yield({last});
   EXPECT_EQ(builder.status(), absl::OkStatus());

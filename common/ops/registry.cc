@@ -69,6 +69,12 @@ class Registry : public OpCatalog {
 
   bool Has(std::string_view op) const override { return Find(op) != nullptr; }
 
+  std::vector<std::string_view> Names() const override {
+    std::vector<std::string_view> names;
+    for (const OpDef& op : Table()) names.push_back(op.name);
+    return names;
+  }
+
   absl::StatusOr<std::vector<TensorType>> Infer(const Graph& graph,
                                                 const Node& node) const override {
     const OpDef* op = Find(node.op);
