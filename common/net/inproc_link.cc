@@ -52,14 +52,14 @@ class InprocNetwork::Endpoint : public LinkDriver {
   }
 
   void Pass(LinkCore& core, LinkCore& peer, Message message) {
-    const bool last = message.kind == MessageKind::kClose;
+    // The peer disconnects when it reads the close message, so the core hears of it first.
+    if (message.kind == MessageKind::kClose) core.OnCloseWritten();
     if (decoder_ == nullptr) {
       peer.OnMessage(std::move(message));
     } else if (absl::Status status = PassBytes(message); !status.ok()) {
       peer.OnDamaged(status);
     }
     peer.PostDeliver();
-    if (last) core.OnCloseWritten();
   }
 
   absl::Status PassBytes(const Message& message) {

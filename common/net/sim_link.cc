@@ -44,7 +44,9 @@ class SimNetwork::State : public std::enable_shared_from_this<SimNetwork::State>
   std::map<std::string, std::shared_ptr<AcceptPoint>>& points() { return points_; }
 
   absl::Duration Delay() {
-    return options_.min_delay + (options_.max_delay - options_.min_delay) * random_.Unit();
+    const absl::Duration delay =
+        options_.min_delay + (options_.max_delay - options_.min_delay) * random_.Unit();
+    return absl::Floor(delay, absl::Nanoseconds(1));  // what the clock can show
   }
   bool partitioned(const std::string& host, const std::string& other) const {
     return partitions_.count(Ordered(host, other)) > 0;

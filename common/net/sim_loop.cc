@@ -9,7 +9,8 @@ void SimLoop::PostAfter(absl::Duration delay, std::function<void()> task) {
 }
 
 void SimLoop::PostAt(absl::Time when, std::function<void()> task) {
-  tasks_.emplace(std::pair(std::max(when, clock_.Now()), posted_++), std::move(task));
+  const absl::Time shown = absl::FromUnixNanos(absl::ToUnixNanos(when));  // by the clock
+  tasks_.emplace(std::pair(std::max(shown, clock_.Now()), posted_++), std::move(task));
 }
 
 bool SimLoop::RunOne() {

@@ -75,7 +75,9 @@ bool TcpConnection::ReadOnce() {
   }
   if (got < 0) {
     if (errno == EINTR) return true;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) OnLost(errno);
+    if (errno != EAGAIN && errno != EWOULDBLOCK) {
+      OnLost(StrCat("the connection was lost: ", strerror(errno)));
+    }
     return false;
   }
   if (!core_->reading()) return true;  // the end is under way: what comes is dropped
@@ -91,13 +93,14 @@ absl::Status TcpConnection::TakeBytes(size_t size) {
 
 void TcpConnection::OnEof() {
   const std::string position = decoder_.Position();
-  core_->Cut(absl::UnavailableError(
-      position.empty() ? "the peer closed the connection"
-                       : StrCat("the connection ended inside a frame, at ", position)));
+  OnLost(position.empty() ? "the peer closed the connection"
+                          : StrCat("the connection ended inside a frame, at ", position));
 }
 
-void TcpConnection::OnLost(int error) {
-  core_->Cut(absl::UnavailableError(StrCat("the connection was lost: ", strerror(error))));
+void TcpConnection::OnLost(const std::string& why) {
+  // The peer may have read our close message while the thread that sends it has not said so yet.
+  { std::lock_guard lock(close_mutex_); }
+  core_->Cut(absl::UnavailableError(why));
 }
 
 // ---- Writing ----
@@ -177,6 +180,8 @@ void TcpConnection::AddToBatch(Message message) {
 }
 
 TcpConnection::WriteResult TcpConnection::WriteBatch() {
+  std::unique_lock lock(close_mutex_, std::defer_lock);
+  if (batch_.closes) lock.lock();
   while (batch_.next < batch_.parts.size()) {
     msghdr header{};
     header.msg_iov = batch_.parts.data() + batch_.next;

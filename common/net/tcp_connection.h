@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,7 @@ class TcpConnection : public LinkDriver, public std::enable_shared_from_this<Tcp
   bool ReadOnce();
   absl::Status TakeBytes(size_t size);
   void OnEof();
-  void OnLost(int error);
+  void OnLost(const std::string& why);
 
   void Pump(Place place);
   bool FillBatch();
@@ -70,8 +71,9 @@ class TcpConnection : public LinkDriver, public std::enable_shared_from_this<Tcp
   Decoder decoder_;
   std::vector<char> scratch_;  // what came behind the bytes that the decoder asked for
   WriteTurn turn_;
-  Batch batch_;          // used by who has the turn
-  bool broken_ = false;  // as batch_: writing failed
+  Batch batch_;             // used by who has the turn
+  bool broken_ = false;     // as batch_: writing failed
+  std::mutex close_mutex_;  // held from sending the close message until the core knows
   std::atomic<bool> torn_down_{false};
 };
 
