@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   return std::vector<TensorType>{{lhs.dtype, std::move(shape)}};
 }
 
-int64_t Count(const Tensor& tensor, const Int64s& axes) {
+int64_t Volume(const Tensor& tensor, const Int64s& axes) {
   int64_t count = 1;
   for (int64_t axis : axes) count *= tensor.extent(static_cast<int>(axis));
   return count;
@@ -84,10 +84,10 @@ Tensor Arranged(const Tensor& tensor, const Side& side) {
 absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
   const Side left = SideOf(context.node(), 0, context.input(0).rank());
   const Side right = SideOf(context.node(), 1, context.input(1).rank());
-  const int64_t batch = Count(context.input(0), left.batch);
-  const int64_t rows = Count(context.input(0), left.free);
-  const int64_t columns = Count(context.input(1), right.free);
-  const int64_t depth = Count(context.input(0), left.contract);
+  const int64_t batch = Volume(context.input(0), left.batch);
+  const int64_t rows = Volume(context.input(0), left.free);
+  const int64_t columns = Volume(context.input(1), right.free);
+  const int64_t depth = Volume(context.input(0), left.contract);
   const Tensor lhs = Arranged(context.input(0), left);
   const Tensor rhs = Arranged(context.input(1), right);
   WEIR_ASSIGN_OR_RETURN(Tensor out, NewOutput(context, 0));
