@@ -17,7 +17,7 @@
 namespace weir {
 namespace {
 
-// Counts the streams that gRPC still holds.
+// Counts the streams that live.
 class StreamCount {
  public:
   void Add() {
@@ -40,6 +40,14 @@ class StreamCount {
   std::condition_variable empty_;
   int count_ = 0;
 };
+
+// Owns `object` and destroys it on the loop. In gRPC 1.51 the last reference to a channel must not
+// be dropped on a thread of the callback API: it joins these threads, itself included.
+template <class T>
+std::shared_ptr<T> DestroyedOn(const std::shared_ptr<EventLoop>& loop, std::unique_ptr<T> object) {
+  return std::shared_ptr<T>(object.release(),
+                            [loop](T* dying) { loop->Post([loop, dying] { delete dying; }); });
+}
 
 std::shared_ptr<EventLoop> LoopOr(std::shared_ptr<EventLoop> loop, const char* name) {
   return loop != nullptr ? std::move(loop) : std::shared_ptr<EventLoop>(MakeThreadEventLoop(name));
@@ -202,17 +210,23 @@ class GrpcDialer::State {
   LinkSet& links() { return links_; }
   StreamCount& streams() { return streams_; }
 
-  std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) const {
+  struct Connection {
+    std::shared_ptr<grpc::Channel> channel;
+  };
+
+  std::shared_ptr<Connection> Connect(const std::string& address) const {
     grpc::ChannelArguments arguments;
     // The pauses of the dialer decide when to try again, not those of the channel.
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    return grpc::CreateCustomChannel(
+    auto connection = std::make_unique<Connection>();
+    connection->channel = grpc::CreateCustomChannel(
         address,
         options_.credentials != nullptr ? options_.credentials : grpc::InsecureChannelCredentials(),
         arguments);
+    return DestroyedOn(loop_, std::move(connection));
   }
 
  private:
@@ -232,12 +246,13 @@ class GrpcDialer::ClientStream : public GrpcStream,
         state_(std::move(state)),
         stub_(v1::WorkerLink::NewStub(channel)) {
     for (const auto& [key, value] : state_->options().metadata) context_.AddMetadata(key, value);
+    state_->streams().Add();
   }
+  ~ClientStream() override { state_->streams().Remove(); }
 
   void Begin() {
     self_ = shared_from_this();
     const std::shared_ptr<ClientStream> alive = self_;
-    state_->streams().Add();
     stub_->async()->Connect(&context_, this);
     AddHold();  // so that writes may begin outside of reactions
     BeginRead();
@@ -255,7 +270,6 @@ class GrpcDialer::ClientStream : public GrpcStream,
   void OnDone(const grpc::Status& status) override {
     const std::shared_ptr<ClientStream> self = std::move(self_);
     CallDone(FromGrpc(status));
-    state_->streams().Remove();
   }
 
  private:
@@ -284,7 +298,7 @@ void GrpcDialer::Dial(const std::string& address, DialOptions options, OnDialed 
     state_->loop()->Post([done = std::move(done), valid] { done(valid); });
     return;
   }
-  auto attempt = [state = state_, address, channel = state_->MakeChannel(address),
+  auto attempt = [state = state_, address, connection = state_->Connect(address),
                   link = options.link](absl::Duration timeout, OnDialed attempt_done) {
     auto core = std::make_shared<LinkCore>(LinkSetup{.role = LinkRole::kDialer,
                                                      .options = link,
@@ -293,7 +307,8 @@ void GrpcDialer::Dial(const std::string& address, DialOptions options, OnDialed 
                                                      .loop = state->loop(),
                                                      .opened = std::move(attempt_done)});
     if (!state->links().Add(core)) return;
-    std::make_shared<ClientStream>(state, channel, std::move(core), link)->Begin();
+    auto stream = std::make_unique<ClientStream>(state, connection->channel, std::move(core), link);
+    DestroyedOn(state->loop(), std::move(stream))->Begin();
   };
   DialWithRetries(state_->loop(), address, options, SystemSeed(), std::move(attempt),
                   std::move(done));
