@@ -1,4 +1,5 @@
 #include "common/ops/elementwise/elementwise.h"
+#include "common/ops/scalar/scalar.h"
 
 namespace weir {
 namespace {
@@ -6,14 +7,7 @@ namespace {
 struct Add {
   template <class T>
   WEIR_ALWAYS_INLINE T operator()(T x, T y) const {
-    if constexpr (std::is_same_v<T, bool>) {
-      return x | y;
-    } else if constexpr (std::is_integral_v<T>) {
-      using U = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<U>(static_cast<U>(x) + static_cast<U>(y)));
-    } else {
-      return x + y;
-    }
+    return scalar::Add(x, y);
   }
 };
 

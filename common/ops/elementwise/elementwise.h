@@ -13,91 +13,13 @@
 #ifndef WEIR_COMMON_OPS_ELEMENTWISE_ELEMENTWISE_H_
 #define WEIR_COMMON_OPS_ELEMENTWISE_ELEMENTWISE_H_
 
-#include <complex>
-#include <type_traits>
+#include <tuple>
 #include <utility>
 
+#include "common/ops/elementwise/patterns.h"
 #include "common/ops/op_def.h"
 
 namespace weir::elementwise {
-
-template <class... T>
-struct Types {};
-using Floats = Types<float, double, Half, BFloat16>;
-using Complexes = Types<std::complex<float>, std::complex<double>>;
-using SignedInts = Types<int8_t, int16_t, int32_t, int64_t>;
-using UnsignedInts = Types<uint8_t, uint16_t, uint32_t, uint64_t>;
-using Bools = Types<bool>;
-
-template <class... Lists>
-struct JoinLists;
-template <class... A>
-struct JoinLists<Types<A...>> {
-  using type = Types<A...>;
-};
-template <class... A, class... B, class... Rest>
-struct JoinLists<Types<A...>, Types<B...>, Rest...> {
-  using type = typename JoinLists<Types<A..., B...>, Rest...>::type;
-};
-template <class... Lists>
-using Join = typename JoinLists<Lists...>::type;
-
-using Ints = Join<SignedInts, UnsignedInts>;
-using Reals = Join<Floats, Ints>;
-using Numbers = Join<Reals, Complexes>;
-using Everything = Join<Numbers, Bools>;
-
-// Patterns: operand and result types as a function of the element type T that an op is instantiated
-// for.
-template <class...>
-struct Operands {};
-
-template <int n>
-struct Same;  // T, ... -> T
-template <>
-struct Same<1> {
-  template <class T>
-  using In = Operands<T>;
-  template <class T>
-  using Out = T;
-};
-template <>
-struct Same<2> {
-  template <class T>
-  using In = Operands<T, T>;
-  template <class T>
-  using Out = T;
-};
-template <>
-struct Same<3> {
-  template <class T>
-  using In = Operands<T, T, T>;
-  template <class T>
-  using Out = T;
-};
-template <int n>
-struct Test : Same<n> {  // T, ... -> bool
-  template <class T>
-  using Out = bool;
-};
-struct Choose {  // bool, T, T -> T
-  template <class T>
-  using In = Operands<bool, T, T>;
-  template <class T>
-  using Out = T;
-};
-struct Parts {  // complex -> its real type
-  template <class T>
-  using In = Operands<T>;
-  template <class T>
-  using Out = typename T::value_type;
-};
-struct Assemble {  // real, real -> complex
-  template <class T>
-  using In = Operands<T, T>;
-  template <class T>
-  using Out = std::complex<T>;
-};
 
 // How a stored element enters and leaves arithmetic.
 template <class T>
@@ -184,8 +106,8 @@ absl::StatusOr<std::vector<TensorType>> InferElementwise(const InferContext& con
                                                          ResultDTypeFn result_dtype);
 absl::StatusOr<std::vector<Tensor>> EvaluateElementwise(EvalContext& context);
 absl::Status StackElementwise(PforRewrite& rewrite);
-// Samples over every operand dtype list in `dtypes` (odd extents, an empty tensor and a scalar
-// among them).
+// Samples over every operand dtype list in `dtypes`: odd extents, an empty tensor and a scalar
+// among them, and one sample a list with every combination of special values (NaN, -0, MIN, ...).
 std::vector<Sample> DefaultSamples(absl::Span<const std::vector<DType>> dtypes, double lo,
                                    double hi);
 
@@ -196,6 +118,11 @@ std::vector<DType> DTypesOf(Operands<In...>) {
 template <class Pattern, class... T>
 std::vector<std::vector<DType>> AllOperandDTypes(Types<T...>) {
   return {DTypesOf(typename Pattern::template In<T>{})...};
+}
+// For Spec::samples: values in [lo, hi].
+template <class Pattern, class List, int lo, int hi>
+std::vector<Sample> SamplesIn() {
+  return DefaultSamples(AllOperandDTypes<Pattern>(List{}), lo, hi);
 }
 template <class In>
 struct CountOf;
@@ -225,9 +152,7 @@ OpDef Elementwise(const Spec& spec) {
                         return FindTile<F, Pattern>(List{}, operands, result, isa);
                       },
                       spec.cost};
-  op.samples = spec.samples != nullptr ? spec.samples : +[]() -> std::vector<Sample> {
-    return DefaultSamples(AllOperandDTypes<Pattern>(List{}), -2, 2);
-  };
+  op.samples = spec.samples != nullptr ? spec.samples : &SamplesIn<Pattern, List, -2, 2>;
   return op;
 }
 

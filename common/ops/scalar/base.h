@@ -8,6 +8,7 @@
 #define WEIR_COMMON_OPS_SCALAR_BASE_H_
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <type_traits>

@@ -5,6 +5,8 @@
 #ifndef WEIR_COMMON_OPS_SCALAR_SCALAR_H_
 #define WEIR_COMMON_OPS_SCALAR_SCALAR_H_
 
+#include "common/ops/scalar/arithmetic.h"
+#include "common/ops/scalar/complex.h"
 #include "common/ops/scalar/convert.h"
 #include "common/ops/scalar/erf.h"
 #include "common/ops/scalar/exp.h"
