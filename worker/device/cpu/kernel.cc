@@ -51,6 +51,13 @@ Isa DetectIsa() {
 #endif
 }
 
+std::vector<Isa> SupportedIsas() {
+  std::vector<Isa> isas = {Isa::kBaseline};
+  if (DetectIsa() != Isa::kBaseline) isas.push_back(Isa::kAvx2);
+  if (DetectIsa() == Isa::kAvx512) isas.push_back(Isa::kAvx512);
+  return isas;
+}
+
 std::string_view IsaName(Isa isa) {
   switch (isa) {
     case Isa::kBaseline:

@@ -113,6 +113,8 @@ struct KernelRequest {
 
 // Returns: the best instruction set that this machine and this build have. kAvx2 includes FMA.
 Isa DetectIsa();
+// Returns: every instruction set that this machine has, kBaseline first.
+std::vector<Isa> SupportedIsas();
 std::string_view IsaName(Isa isa);
 
 }  // namespace weir::cpu

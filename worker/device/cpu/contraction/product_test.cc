@@ -11,13 +11,6 @@
 namespace weir::cpu {
 namespace {
 
-std::vector<Isa> Isas() {
-  std::vector<Isa> isas = {Isa::kBaseline};
-  if (DetectIsa() != Isa::kBaseline) isas.push_back(Isa::kAvx2);
-  if (DetectIsa() == Isa::kAvx512) isas.push_back(Isa::kAvx512);
-  return isas;
-}
-
 template <class T>
 T MultiplyAdd(Isa isa, T a, T b, T c) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -96,7 +89,7 @@ TYPED_TEST(ProductTest, EveryElementIsOneChainWhateverTheSizes) {
                               {7, 33, 5},  {9, 100, 17},  {16, 48, 256}, {17, 65, 300},
                               {100, 3, 7}, {97, 31, 513}, {1, 129, 33},  {0, 4, 3},
                               {4, 0, 3}};
-  for (Isa isa : Isas()) {
+  for (Isa isa : SupportedIsas()) {
     for (const auto& [m, n, k] : sizes) {
       for (Lie lie : {Lie::kRows, Lie::kColumns, Lie::kSpread}) {
         this->Check(isa, m, n, k, lie, Lie::kRows, Lie::kRows, false);
@@ -109,7 +102,7 @@ TYPED_TEST(ProductTest, EveryElementIsOneChainWhateverTheSizes) {
 }
 
 TEST(ProductEpilogue, BiasThenActivation) {
-  for (Isa isa : Isas()) {
+  for (Isa isa : SupportedIsas()) {
     const TileLoops<float>& loops = TileLoopsFor<float>(isa);
     const float a[] = {1, -1, NAN}, b[] = {1, 2};
     const float row_bias[] = {1, 1, 1};

@@ -1,0 +1,348 @@
+#include "worker/device/cpu/contraction/convolve.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/tensor/copy.h"
+#include "worker/device/cpu/contraction/product.h"
+
+namespace weir::cpu {
+namespace {
+
+// A block of rows in lanes, input and output, must stay in the L2 cache.
+constexpr int64_t kRowBlockBytes = 1 << 20;
+constexpr int64_t kVectorsOfRows = 2;
+
+int64_t VectorsOf(int64_t count, int lanes) { return (count + lanes - 1) / lanes; }
+
+int64_t InElements(const ConvolveSizes& s) { return s.groups * s.in_channels * s.in_pixels(); }
+int64_t OutElements(const ConvolveSizes& s) { return s.groups * s.out_channels * s.out_pixels(); }
+
+bool FitsRowBlock(const ConvolveSizes& s, int lanes, int64_t element_bytes) {
+  return (InElements(s) + OutElements(s)) * kVectorsOfRows * lanes * element_bytes <=
+         kRowBlockBytes;
+}
+
+// Appends the window elements that output position (d, h, w) sees, as (offset in the packed
+// filters, offset from the first input), to `taps`. `whole_lines`: only the first of each line
+// along the last axis. Returns: the end of the list.
+Tap* ListTaps(const ConvolveSizes& s, const WindowTable (&axes)[3], int lanes,
+              const int64_t (&strides)[3], const int64_t (&at)[3], bool whole_lines, Tap* taps) {
+  const int64_t element_size = s.in_channels * lanes;
+  const Seen& sd = axes[0].at(at[0]);
+  const Seen& sh = axes[1].at(at[1]);
+  const Seen& sw = axes[2].at(at[2]);
+  const int64_t across = whole_lines ? std::min<int64_t>(sw.count, 1) : sw.count;
+  for (int64_t i = 0; i < sd.count; ++i) {
+    const int64_t kd = sd.first_element + i * axes[0].element_step();
+    const int64_t id = (sd.first_input + i * axes[0].input_step()) * strides[0];
+    for (int64_t j = 0; j < sh.count; ++j) {
+      const int64_t kh = sh.first_element + j * axes[1].element_step();
+      const int64_t ih = id + (sh.first_input + j * axes[1].input_step()) * strides[1];
+      int64_t filter = (kd * s.axes[1].window + kh) * s.axes[2].window + sw.first_element;
+      int64_t input = ih + sw.first_input * strides[2];
+      for (int64_t k = 0; k < across; ++k) {
+        *taps++ = {filter * element_size, input};
+        filter += axes[2].element_step();
+        input += axes[2].input_step() * strides[2];
+      }
+    }
+  }
+  return taps;
+}
+
+// What is common to both ways to convolve.
+template <class T>
+struct Work {
+  const TileLoops<T>& loops;
+  const ConvolveArgs<T>& args;
+  int64_t group_filters;  // elements
+
+  const T* GroupFilters(int64_t g) const { return args.filters + g * group_filters; }
+};
+
+// A block of batch rows at a time, one vector for one pixel of many rows.
+template <class T>
+class LaneRows {
+ public:
+  LaneRows(const Work<T>& work, T* block)
+      : work_(work),
+        args_(work.args),
+        tables_(*work.args.tables),
+        s_(work.args.sizes),
+        lanes_(work.loops.lanes),
+        width_(kVectorsOfRows * lanes_),
+        channel_step_(EvenPart(std::min(s_.out_channels, lanes_), work.loops.rows)),
+        in_(block) {}
+
+  void Block(int64_t row, int64_t rows) {
+    vectors_ = VectorsOf(rows, work_.loops.lanes);
+    Load(row, rows);
+    const bool in_place = args_.out.batch == 1 && rows == vectors_ * lanes_;
+    Images<T> out = args_.out;
+    if (in_place) {
+      out.data += row;
+    } else {
+      const int64_t plane = s_.axes[1].out * s_.axes[2].out * width_;
+      const int64_t channel = s_.out_pixels() * width_;
+      T* block = in_ + InElements(s_) * width_;
+      out = {
+          block, 1, s_.out_channels * channel, channel, {plane, s_.axes[2].out * width_, width_}};
+    }
+    for (int64_t g = 0; g < s_.groups; ++g) {
+      const ConvolveTables::Pixel* pixel = tables_.pixels.data();
+      for (int64_t d = 0; d < s_.axes[0].out; ++d) {
+        for (int64_t h = 0; h < s_.axes[1].out; ++h) {
+          T* line = out.data + g * out.group + d * out.spatial[0] + h * out.spatial[1];
+          for (int64_t w = 0; w < s_.axes[2].out; ++w) {
+            Channels(*pixel++, g, line + w * out.spatial[2], out.channel);
+          }
+        }
+      }
+    }
+    if (!in_place) Store(out, row, rows);
+  }
+
+ private:
+  void Load(int64_t row, int64_t rows) {
+    const Images<const T>& in = args_.in;
+    const WindowSpan* axes = s_.axes;
+    if (rows % lanes_ != 0) std::memset(in_, 0, InElements(s_) * width_ * sizeof(T));
+    const int64_t line = axes[2].in * width_;
+    const int64_t channel = s_.in_pixels() * width_;
+    const int64_t extents[] = {s_.groups, s_.in_channels, axes[0].in, axes[1].in, axes[2].in, rows};
+    const int64_t from[] = {in.group,      in.channel,    in.spatial[0],
+                            in.spatial[1], in.spatial[2], in.batch};
+    const int64_t to[] = {s_.in_channels * channel, channel, axes[1].in * line, line, width_, 1};
+    CopyStrided(kDTypeOf<T>, extents, in.data + row * in.batch, from, in_, to);
+  }
+
+  void Store(const Images<T>& block, int64_t row, int64_t rows) {
+    const Images<T>& out = args_.out;
+    const WindowSpan* axes = s_.axes;
+    const int64_t extents[] = {rows,        s_.groups,   s_.out_channels,
+                               axes[0].out, axes[1].out, axes[2].out};
+    const int64_t from[] = {
+        1, block.group, block.channel, block.spatial[0], block.spatial[1], block.spatial[2]};
+    const int64_t to[] = {out.batch,      out.group,      out.channel,
+                          out.spatial[0], out.spatial[1], out.spatial[2]};
+    CopyStrided(kDTypeOf<T>, extents, block.data, from, out.data + row * out.batch, to);
+  }
+
+  // All output channels of one pixel.
+  void Channels(const ConvolveTables::Pixel& pixel, int64_t g, T* out, int64_t channel) {
+    TileArgs<T> tile;
+    tile.taps = tables_.taps.data() + pixel.first_tap;
+    tile.num_taps = pixel.num_taps;
+    tile.depth = tables_.whole_lines ? pixel.line : s_.in_channels;
+    tile.a_row = 1;
+    tile.a_depth = lanes_;
+    tile.b = in_ + g * s_.in_channels * s_.in_pixels() * width_;
+    tile.b_vector = lanes_;
+    tile.b_depth = tables_.whole_lines ? tables_.line_step : s_.in_pixels() * width_;
+    tile.c_row = channel;
+    tile.activation = args_.activation;
+    const T* filters = work_.GroupFilters(g);
+    for (int64_t first = 0; first < s_.out_channels; first += lanes_) {
+      const int64_t end = std::min<int64_t>(s_.out_channels, first + lanes_);
+      for (int64_t o = first; o < end; o += channel_step_) {
+        tile.a = filters + first * s_.depth() + (o - first);
+        tile.c = out + o * channel;
+        if (args_.bias != nullptr) tile.row_bias = args_.bias + g * s_.out_channels + o;
+        work_.loops.At(std::min(channel_step_, end - o), vectors_)(tile);
+      }
+    }
+  }
+
+  const Work<T>& work_;
+  const ConvolveArgs<T>& args_;
+  const ConvolveTables& tables_;
+  const ConvolveSizes& s_;
+  const int64_t lanes_;
+  const int64_t width_;
+  const int64_t channel_step_;
+  T* in_;
+  int64_t vectors_ = 0;
+};
+
+// One batch row at a time, one vector for one pixel of many output channels.
+template <class T>
+class LaneChannels {
+ public:
+  LaneChannels(const Work<T>& work, Tap* taps)
+      : work_(work), args_(work.args), s_(work.args.sizes), lanes_(work.loops.lanes), taps_(taps) {
+    const WindowTable& last = args_.tables->axes[2];
+    const int64_t step = last.input_step() * args_.in.spatial[2];
+    if (last.element_step() != 1) return;
+    if (s_.in_channels == 1) {
+      line_depth_ = step;
+    } else if (step == s_.in_channels * args_.in.channel) {
+      line_depth_ = args_.in.channel;
+    }
+  }
+
+  void Row(int64_t row) const {
+    const int64_t vectors = VectorsOf(s_.out_channels, work_.loops.lanes);
+    const int64_t step = EvenPart(vectors, work_.loops.vectors);
+    for (int64_t g = 0; g < s_.groups; ++g) {
+      for (int64_t v = 0; v < vectors; v += step) {
+        for (int64_t d = 0; d < s_.axes[0].out; ++d) {
+          for (int64_t h = 0; h < s_.axes[1].out; ++h) {
+            for (const Segment& segment : args_.tables->axes[2].segments()) {
+              Pixels(row, g, d, h, segment, v, std::min(step, vectors - v));
+            }
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  // Pixels of one line that see the same window elements.
+  void Pixels(int64_t row, int64_t g, int64_t d, int64_t h, const Segment& segment, int64_t v,
+              int64_t vectors) const {
+    const bool whole_lines = line_depth_ != 0;
+    const Tap* end = ListTaps(s_, args_.tables->axes, work_.loops.lanes, args_.in.spatial,
+                              {d, h, segment.begin}, whole_lines, taps_);
+    for (Tap* tap = taps_; tap != end; ++tap) std::swap(tap->a, tap->b);
+    TileArgs<T> tile;
+    tile.taps = taps_;
+    tile.num_taps = end - taps_;
+    tile.depth = s_.in_channels;
+    if (whole_lines) tile.depth *= args_.tables->axes[2].at(segment.begin).count;
+    tile.a = args_.in.data + row * args_.in.batch + g * args_.in.group;
+    tile.a_row = args_.tables->axes[2].segment_step() * args_.in.spatial[2];
+    tile.a_depth = whole_lines ? line_depth_ : args_.in.channel;
+    tile.b = work_.GroupFilters(g) + v * s_.depth() * lanes_;
+    tile.b_vector = s_.depth() * lanes_;
+    tile.b_depth = lanes_;
+    tile.activation = args_.activation;
+    const int64_t channel = v * lanes_;
+    if (args_.bias != nullptr) tile.column_bias = args_.bias + g * s_.out_channels + channel;
+    T* out = args_.out.data + row * args_.out.batch + g * args_.out.group +
+             channel * args_.out.channel + d * args_.out.spatial[0] + h * args_.out.spatial[1] +
+             segment.begin * args_.out.spatial[2];
+    Write(tile, out, segment.end - segment.begin,
+          std::min(vectors * lanes_, s_.out_channels - channel), vectors);
+  }
+
+  void Write(TileArgs<T>& tile, T* out, int64_t pixels, int64_t channels, int64_t vectors) const {
+    constexpr int64_t kTile = TileLoops<T>::kMaxRows * TileLoops<T>::kMaxVectors * 64 / sizeof(T);
+    alignas(64) T stage[kTile];
+    const int64_t pixel = args_.out.spatial[2];
+    const bool in_place = args_.out.channel == 1 && channels == vectors * lanes_;
+    const int64_t step = EvenPart(pixels, work_.loops.rows);
+    for (int64_t first = 0; first < pixels; first += step) {
+      const int64_t count = std::min(step, pixels - first);
+      tile.c = in_place ? out : stage;
+      tile.c_row = in_place ? pixel : vectors * lanes_;
+      work_.loops.At(count, vectors)(tile);
+      for (int64_t i = 0; !in_place && i < count; ++i) {
+        for (int64_t o = 0; o < channels; ++o) {
+          out[i * pixel + o * args_.out.channel] = stage[i * tile.c_row + o];
+        }
+      }
+      tile.a += count * tile.a_row;
+      out += count * pixel;
+    }
+  }
+
+  const Work<T>& work_;
+  const ConvolveArgs<T>& args_;
+  const ConvolveSizes& s_;
+  const int64_t lanes_;
+  Tap* taps_;
+  // Stride of the input over (last window axis, channel) where they run as one, else 0.
+  int64_t line_depth_ = 0;
+};
+
+}  // namespace
+
+ConvolveTables::ConvolveTables(const ConvolveSizes& s, int lanes) {
+  for (int i = 0; i < 3; ++i) axes[i] = WindowTable(s.axes[i]);
+  if (!FitsRowBlock(s, lanes, 1)) return;
+  const int64_t width = kVectorsOfRows * lanes;
+  whole_lines = s.in_channels == 1 && axes[2].element_step() == 1;
+  line_step = axes[2].input_step() * width;
+  const int64_t strides[] = {s.axes[1].in * s.axes[2].in * width, s.axes[2].in * width, width};
+  std::vector<Tap> seen(s.window_elements());
+  for (int64_t d = 0; d < s.axes[0].out; ++d) {
+    for (int64_t h = 0; h < s.axes[1].out; ++h) {
+      for (int64_t w = 0; w < s.axes[2].out; ++w) {
+        const Tap* end = ListTaps(s, axes, lanes, strides, {d, h, w}, whole_lines, seen.data());
+        pixels.push_back(
+            {static_cast<int64_t>(taps.size()), end - seen.data(), axes[2].at(w).count});
+        taps.insert(taps.end(), static_cast<const Tap*>(seen.data()), end);
+      }
+    }
+  }
+}
+
+int64_t PackedFilterElements(const ConvolveSizes& sizes, int lanes) {
+  return sizes.groups * PackedElements(sizes.depth(), sizes.out_channels, lanes);
+}
+
+template <class T>
+void PackFilters(const ConvolveSizes& s, const Filters<T>& filters, int lanes, T* out) {
+  std::memset(out, 0, PackedFilterElements(s, lanes) * sizeof(T));
+  const int64_t height = s.axes[1].window, width = s.axes[2].window;
+  for (int64_t g = 0; g < s.groups; ++g) {
+    for (int64_t o = 0; o < s.out_channels; ++o) {
+      const T* filter = filters.data + (g * s.out_channels + o) * filters.out_channel;
+      T* to = out + o / lanes * lanes * s.depth() + o % lanes;
+      for (int64_t e = 0; e < s.window_elements(); ++e) {
+        const T* element = filter + e / (height * width) * filters.spatial[0] +
+                           e / width % height * filters.spatial[1] + e % width * filters.spatial[2];
+        for (int64_t i = 0; i < s.in_channels; ++i, to += lanes) {
+          *to = element[i * filters.in_channel];
+        }
+      }
+    }
+    out += PackedElements(s.depth(), s.out_channels, lanes);
+  }
+}
+
+template <class T>
+bool RowsInLanes(const TileLoops<T>& loops, const ConvolveSizes& sizes) {
+  return sizes.batch >= loops.lanes && FitsRowBlock(sizes, loops.lanes, sizeof(T));
+}
+
+template <class T>
+size_t ConvolveScratch(const TileLoops<T>& loops, const ConvolveSizes& sizes) {
+  const size_t taps = sizes.window_elements() * sizeof(Tap);
+  if (!RowsInLanes(loops, sizes)) return taps;
+  const int64_t width = kVectorsOfRows * loops.lanes;
+  return std::max(taps, (InElements(sizes) + OutElements(sizes)) * width * sizeof(T));
+}
+
+template <class T>
+void Convolve(const TileLoops<T>& loops, const ConvolveArgs<T>& args, std::byte* scratch) {
+  const Work<T> work{loops, args,
+                     PackedElements(args.sizes.depth(), args.sizes.out_channels, loops.lanes)};
+  const int64_t batch = args.sizes.batch;
+  int64_t row = 0;
+  if (RowsInLanes(loops, args.sizes)) {
+    LaneRows<T> lane_rows(work, reinterpret_cast<T*>(scratch));
+    // A rest of less than half a vector is cheaper row by row.
+    while (batch - row > loops.lanes / 2) {
+      const int64_t rows = std::min(kVectorsOfRows * loops.lanes, batch - row);
+      lane_rows.Block(row, rows);
+      row += rows;
+    }
+  }
+  LaneChannels<T> lane_channels(work, reinterpret_cast<Tap*>(scratch));
+  for (; row < batch; ++row) lane_channels.Row(row);
+}
+
+#define WEIR_INSTANTIATE(T)                                                       \
+  template void PackFilters<T>(const ConvolveSizes&, const Filters<T>&, int, T*); \
+  template bool RowsInLanes<T>(const TileLoops<T>&, const ConvolveSizes&);        \
+  template size_t ConvolveScratch<T>(const TileLoops<T>&, const ConvolveSizes&);  \
+  template void Convolve<T>(const TileLoops<T>&, const ConvolveArgs<T>&, std::byte*);
+WEIR_INSTANTIATE(float)
+WEIR_INSTANTIATE(double)
+WEIR_INSTANTIATE(uint32_t)
+WEIR_INSTANTIATE(uint64_t)
+#undef WEIR_INSTANTIATE
+
+}  // namespace weir::cpu
