@@ -1,0 +1,66 @@
+// A session with a cluster: what the command line, the Python package and programs use. Two forms:
+// RemoteSession speaks gRPC with a coordinator elsewhere, the all-in-one launcher has one in the
+// same process. Thread-safe.
+//
+//   std::unique_ptr<Session> session = *ConnectRemote({.address = "localhost:7077"});
+//   v1::JobSpec spec = ...;                      // program, map, input names
+//   v1::Job job = *session->Submit(spec, {image});
+//   job = *session->Wait(job.id(), absl::Minutes(1));
+//   std::vector<NamedTensor> results = *session->Result(job.id());
+#ifndef WEIR_CLIENT_API_SESSION_H_
+#define WEIR_CLIENT_API_SESSION_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/tensor/tensor.h"
+#include "weir/v1/service.pb.h"
+
+namespace weir {
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+struct Explanation {
+  std::vector<v1::ExplainStage> stages;
+  std::vector<v1::Fallback> fallbacks;
+  std::vector<std::string> notes;
+  int64_t compilations = 0;
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  // `inputs` are in the order of spec.input_names(). A submitted job outlives the session. Errors:
+  // INVALID_ARGUMENT for a program or inputs that do not fit, ALREADY_EXISTS for a submission id
+  // used with another spec, UNAVAILABLE.
+  virtual absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
+                                                    const std::vector<Tensor>& inputs) = 0;
+  virtual absl::StatusOr<v1::Job> Get(const std::string& id) = 0;
+  virtual absl::StatusOr<std::vector<v1::Job>> List() = 0;
+  // Returns: the job once it has ended, or as it is after `limit`.
+  virtual absl::StatusOr<v1::Job> Wait(const std::string& id, absl::Duration limit) = 0;
+  // FAILED_PRECONDITION for a job that has not succeeded.
+  virtual absl::StatusOr<std::vector<NamedTensor>> Result(const std::string& id) = 0;
+  virtual absl::StatusOr<v1::Job> Cancel(const std::string& id) = 0;
+  // Calls `on_entry` for each line from `offset` on; with `follow` until the job has ended.
+  enum class LogMode { kSoFar, kFollow };
+  virtual absl::Status Logs(const std::string& id, uint64_t offset, LogMode mode,
+                            const std::function<void(const v1::LogEntry&)>& on_entry) = 0;
+  virtual absl::StatusOr<Explanation> Explain(const v1::Program& program) = 0;
+  virtual absl::StatusOr<std::vector<v1::Worker>> Workers() = 0;
+  virtual absl::StatusOr<v1::Info> GetInfo() = 0;
+};
+
+// True for states that never change again.
+bool IsTerminal(v1::Job::State state);
+
+}  // namespace weir
+
+#endif  // WEIR_CLIENT_API_SESSION_H_
