@@ -1,0 +1,387 @@
+// The part of the core that brings jobs to workers and their results back.
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/plan/frames.h"
+#include "server/jobs/coordinator_core.h"
+
+namespace weir {
+namespace {
+
+constexpr uint64_t kGeneration = 1;
+
+void AddCounters(const v1::RunCounters& counters, v1::RunCounters* sum) {
+  sum->set_run_ns(sum->run_ns() + counters.run_ns());
+  sum->set_kernel_launches(sum->kernel_launches() + counters.kernel_launches());
+  sum->set_peer_bytes_sent(sum->peer_bytes_sent() + counters.peer_bytes_sent());
+  sum->set_peer_bytes_received(sum->peer_bytes_received() + counters.peer_bytes_received());
+  sum->set_arena_bytes(sum->arena_bytes() + counters.arena_bytes());
+  sum->set_chunks(sum->chunks() + counters.chunks());
+}
+
+// Whether a worker's failure is what another one's end looks like from there.
+bool MayBeConsequence(const v1::Failure& failure) {
+  const auto code = static_cast<absl::StatusCode>(failure.code());
+  return code == absl::StatusCode::kAborted || code == absl::StatusCode::kCancelled ||
+         code == absl::StatusCode::kUnavailable;
+}
+
+int RankOf(const ActiveRun& run, uint64_t worker) {
+  auto it = std::find(run.workers.begin(), run.workers.end(), worker);
+  return it == run.workers.end() ? -1 : static_cast<int>(it - run.workers.begin());
+}
+
+std::string Milliseconds(int64_t ns) { return StrCat(ns / 1000 / 1000.0, " ms"); }
+
+}  // namespace
+
+void CoordinatorCore::Advance() {
+  const std::vector<uint64_t> waiting = queue_;
+  for (uint64_t sequence : waiting) {
+    if (running_.size() >= static_cast<size_t>(limits_.max_jobs_in_flight)) break;
+    if (JobEntry* job = jobs_.Get(sequence)) TryStart(job);
+  }
+  for (uint64_t program : programs_.Prune(limits_.max_programs)) {
+    v1::CoordinatorMessage message;
+    message.mutable_unload_program()->set_program_id(program);
+    for (auto& [id, worker] : workers_.entries()) {
+      if (worker.programs.erase(program) > 0) outbox_->SendToWorker(id, message, {});
+    }
+  }
+}
+
+absl::Status CoordinatorCore::Bind(JobEntry* job, const CompiledProgram& program) {
+  if (job->is_bound) return absl::OkStatus();
+  WEIR_ASSIGN_OR_RETURN(job->bound,
+                        BindInputs(program.inputs, job->input_names, std::move(job->inputs)));
+  job->inputs.clear();
+  job->is_bound = true;
+  v1::JobReport* report = job->view.mutable_report();
+  report->set_compile_ns(program.compile_ns);
+  for (const Fallback& fallback : program.report.fallbacks) {
+    v1::Fallback* out = report->add_fallbacks();
+    out->set_op(fallback.op);
+    out->set_node(fallback.node);
+    out->set_location(fallback.location.ToString());
+    out->set_reason(fallback.reason);
+    Note(job, StrCat("fallback: ", fallback.ToString()));
+  }
+  for (const std::string& name : program.plan.output_names) job->view.add_result_names(name);
+  return absl::OkStatus();
+}
+
+void CoordinatorCore::TryStart(JobEntry* job) {
+  ProgramEntry* program = programs_.Find(job->program);
+  if (program == nullptr || program->compiled == nullptr) {
+    job->view.set_waits_for("the compiler");
+    return;
+  }
+  const absl::Status status = Bind(job, *program->compiled);
+  if (!status.ok()) return Fail(job, status);
+  if (program->compiled->plan.plan.steps_size() == 0) return FinishWithoutWorkers(job, program);
+  WorkerTable::Choice choice =
+      workers_.Choose(program->compiled->sharded ? job->workers_wanted : 1);
+  if (choice.workers.empty()) {
+    if (job->view.waits_for() == choice.waits_for) return;
+    job->view.set_waits_for(choice.waits_for);
+    return Note(job, StrCat("waiting for ", choice.waits_for));
+  }
+  BeginRun(job, program, std::move(choice.workers));
+}
+
+void CoordinatorCore::FinishWithoutWorkers(JobEntry* job, ProgramEntry* program) {
+  auto shape = program->ShapeFor(job->bound.symbols, 1);
+  if (!shape.ok()) return Fail(job, shape.status());
+  auto results = ResultAssembly::Make(program->compiled, *shape, job->bound.feeds);
+  if (!results.ok()) return Fail(job, results.status());
+  job->run_ns.push_back(0);
+  job->view.mutable_report()->set_compilations(program->compilations);
+  Succeed(job, *results->Take());
+}
+
+void CoordinatorCore::BeginRun(JobEntry* job, ProgramEntry* program,
+                               std::vector<uint64_t> workers) {
+  auto run = std::make_unique<ActiveRun>();
+  const int world = static_cast<int>(workers.size());
+  auto shape = program->ShapeFor(job->bound.symbols, world);
+  if (!shape.ok()) return Fail(job, shape.status());
+  auto results = ResultAssembly::Make(program->compiled, *shape, job->bound.feeds);
+  if (!results.ok()) return Fail(job, results.status());
+  run->workers = std::move(workers);
+  run->finished.assign(world, false);
+  run->shape = *std::move(shape);
+  run->results = *std::move(results);
+  std::erase(queue_, job->sequence);
+  if (std::find(running_.begin(), running_.end(), job->sequence) == running_.end()) {
+    running_.push_back(job->sequence);
+  }
+  job->view.clear_waits_for();
+  job->view.clear_workers();
+  for (uint64_t id : run->workers) {
+    WorkerEntry* worker = workers_.Find(id);
+    ++worker->runs;
+    job->view.add_workers(worker->name());
+    LoadOn(worker, *program);
+  }
+  job->run = std::move(run);
+  if (job->view.state() != v1::Job::RUNNING) {
+    job->view.set_state(v1::Job::RUNNING);
+    outbox_->OnJob(*job, JobEvent::kProgress);
+  }
+  StartIfLoaded(job);
+}
+
+void CoordinatorCore::LoadOn(WorkerEntry* worker, const ProgramEntry& program) {
+  if (!worker->programs.try_emplace(program.id, WorkerEntry::Load::kSent).second) return;
+  const PartitionedPlan& plan = program.compiled->plan;
+  v1::CoordinatorMessage message;
+  v1::LoadProgram* load = message.mutable_load_program();
+  load->set_program_id(program.id);
+  *load->mutable_plan() = plan.plan;
+  std::vector<Tensor> payloads;
+  for (const auto& [name, tensor] : plan.blobs) {
+    if (!worker->blobs.insert(name).second) continue;
+    load->add_blobs(name);
+    *load->add_blob_headers() = HeaderOf(tensor);
+    payloads.push_back(tensor);
+  }
+  outbox_->SendToWorker(worker->id, message, std::move(payloads));
+}
+
+void CoordinatorCore::StartIfLoaded(JobEntry* job) {
+  ActiveRun& run = *job->run;
+  if (run.id != 0) return;
+  bool drains = false;
+  for (uint64_t id : run.workers) {
+    const WorkerEntry* worker = workers_.Find(id);
+    if (worker->programs.at(job->program) != WorkerEntry::Load::kLoaded) return;
+    drains = drains || worker->state != v1::Worker::READY;
+  }
+  if (drains) return Requeue(job);
+  // Ids rise in the order in which every worker hears of the runs.
+  run.id = next_run_++;
+  run_jobs_[run.id] = job->sequence;
+  run.started = clock_->Now();
+  for (size_t rank = 0; rank < run.workers.size(); ++rank) {
+    SendStart(job, static_cast<int>(rank));
+  }
+}
+
+void CoordinatorCore::SendStart(JobEntry* job, int rank) {
+  const ActiveRun& run = *job->run;
+  const v1::Plan& plan = programs_.Find(job->program)->compiled->plan.plan;
+  v1::CoordinatorMessage message;
+  v1::StartRun* start = message.mutable_start_run();
+  start->set_run_id(run.id);
+  start->set_program_id(job->program);
+  start->set_generation(kGeneration);
+  start->set_rank(static_cast<uint32_t>(rank));
+  for (uint64_t id : run.workers) {
+    const v1::Register& hello = workers_.Find(id)->hello;
+    v1::Peer* peer = start->add_peers();
+    peer->set_worker_id(id);
+    peer->set_incarnation(hello.incarnation());
+    peer->set_data_address(hello.data_address());
+    peer->set_name(hello.name());
+  }
+  for (const auto& [symbol, value] : job->bound.symbols)
+    (*start->mutable_symbols())[symbol] = value;
+  std::vector<Tensor> payloads;
+  for (int i = 0; i < plan.inputs_size(); ++i) {
+    const uint32_t value = plan.inputs(i);
+    const Need need = run.shape->NeedAt(rank, value);
+    if (need == Need::kNothing) continue;
+    Tensor rows = job->bound.feeds[i];
+    v1::Feed* feed = start->add_feeds();
+    feed->set_value(value);
+    if (need == Need::kRows) {
+      const RowRange range = run.shape->RowsOf(value, rank);
+      feed->set_first_row(range.begin);
+      rows = rows.Rows(range.begin, range.end);
+    }
+    *feed->mutable_header() = HeaderOf(rows);
+    stats_.feed_bytes += rows.num_bytes();
+    payloads.push_back(std::move(rows));
+  }
+  outbox_->SendToWorker(run.workers[rank], message, std::move(payloads));
+}
+
+// ---- Workers ----
+
+void CoordinatorCore::OnWorkerConnected(uint64_t worker) {
+  workers_.Connect(worker, clock_->Now());
+}
+
+void CoordinatorCore::OnWorkerMessage(uint64_t id, const v1::WorkerMessage& message,
+                                      std::vector<Tensor> payloads) {
+  WorkerEntry* worker = workers_.Find(id);
+  if (worker == nullptr) return;
+  worker->last_heard = clock_->Now();
+  if (message.has_register_()) return OnRegister(id, message.register_());
+  if (!worker->registered()) {
+    const absl::Status why = absl::FailedPreconditionError("a worker registers first");
+    outbox_->CloseWorker(id, why);
+    return LoseWorker(id, why);
+  }
+  switch (message.kind_case()) {
+    case v1::WorkerMessage::kHeartbeat:
+      // Answers to probes carry no size.
+      if (message.heartbeat().resident_bytes() != 0) {
+        worker->resident_bytes = message.heartbeat().resident_bytes();
+      }
+      return;
+    case v1::WorkerMessage::kLog: {
+      auto run = run_jobs_.find(message.log().run_id());
+      if (run != run_jobs_.end())
+        Note(jobs_.Get(run->second), message.log().text(), worker->name());
+      return;
+    }
+    case v1::WorkerMessage::kDraining:
+      worker->state = v1::Worker::DRAINING;
+      return;
+    case v1::WorkerMessage::kProgramLoaded:
+      OnProgramLoaded(worker, message.program_loaded());
+      break;
+    case v1::WorkerMessage::kRunFinished:
+      OnRunFinished(worker, message.run_finished(), std::move(payloads));
+      break;
+    case v1::WorkerMessage::kRegister:
+    case v1::WorkerMessage::KIND_NOT_SET:
+      return;
+  }
+  Advance();
+}
+
+void CoordinatorCore::OnRegister(uint64_t id, const v1::Register& hello) {
+  const absl::Status status = workers_.Register(id, hello);
+  v1::CoordinatorMessage message;
+  if (!status.ok()) {
+    message.mutable_refused()->set_reason(std::string(ToStd(status.message())));
+    outbox_->SendToWorker(id, message, {});
+    // With OK what is queued still leaves.
+    outbox_->CloseWorker(id, absl::OkStatus());
+    return LoseWorker(id, status);
+  }
+  v1::Registered* registered = message.mutable_registered();
+  registered->set_worker_id(id);
+  registered->set_heartbeat_ms(static_cast<uint32_t>(absl::ToInt64Milliseconds(limits_.heartbeat)));
+  registered->set_fence_ms(static_cast<uint32_t>(absl::ToInt64Milliseconds(limits_.fence)));
+  outbox_->SendToWorker(id, message, {});
+  Advance();
+}
+
+void CoordinatorCore::OnProgramLoaded(WorkerEntry* worker, const v1::ProgramLoaded& loaded) {
+  auto program = worker->programs.find(loaded.program_id());
+  if (program == worker->programs.end()) return;
+  if (loaded.has_failure()) {
+    worker->programs.erase(program);
+  } else {
+    program->second = WorkerEntry::Load::kLoaded;
+  }
+  const std::vector<uint64_t> running = running_;
+  for (uint64_t sequence : running) {
+    JobEntry* job = jobs_.Get(sequence);
+    if (job == nullptr || job->run == nullptr || job->program != loaded.program_id()) continue;
+    if (RankOf(*job->run, worker->id) < 0) continue;
+    if (loaded.has_failure()) {
+      v1::Failure failure = loaded.failure();
+      failure.set_worker(worker->name());
+      Fail(job, failure);
+    } else {
+      StartIfLoaded(job);
+    }
+  }
+}
+
+void CoordinatorCore::OnRunFinished(WorkerEntry* worker, const v1::RunFinished& finished,
+                                    std::vector<Tensor> payloads) {
+  auto found = run_jobs_.find(finished.run_id());
+  if (found == run_jobs_.end()) return;  // abandoned in the meantime
+  JobEntry* job = jobs_.Get(found->second);
+  ActiveRun& run = *job->run;
+  const int rank = RankOf(run, worker->id);
+  if (rank < 0 || run.finished[rank]) return;
+  run.finished[rank] = true;
+  --worker->runs;
+  if (finished.has_failure()) return OnFailedRun(job, worker, finished.failure());
+  for (const Tensor& tensor : payloads) stats_.result_bytes += tensor.num_bytes();
+  const absl::Status status = run.results->Add(rank, finished, std::move(payloads));
+  if (!status.ok()) {
+    stats_.other_tensor_bytes += run.results->stray_bytes();
+    return Fail(job, FailureOf(status, worker->name()));
+  }
+  AddCounters(finished.counters(), &run.counters);
+  if (std::find(run.finished.begin(), run.finished.end(), false) == run.finished.end()) {
+    CompleteRun(job);
+  }
+}
+
+void CoordinatorCore::OnFailedRun(JobEntry* job, WorkerEntry* worker, const v1::Failure& failure) {
+  ActiveRun& run = *job->run;
+  // The start and the worker's farewell crossed each other.
+  const bool drains = worker->state == v1::Worker::DRAINING &&
+                      failure.code() == static_cast<uint32_t>(absl::StatusCode::kUnavailable);
+  if (drains) return Requeue(job);
+  v1::Failure named = failure;
+  named.set_worker(worker->name());
+  if (run.workers.size() == 1 || !MayBeConsequence(failure)) return Fail(job, named);
+  if (run.consequence.code() != 0) return;
+  run.consequence = std::move(named);
+  run.cause_until = clock_->Now() + limits_.cause_within;
+}
+
+void CoordinatorCore::CompleteRun(JobEntry* job) {
+  ActiveRun& run = *job->run;
+  if (run.consequence.code() != 0) return;  // the tick decides
+  ProgramEntry* program = programs_.Find(job->program);
+  job->run_ns.push_back(absl::ToInt64Nanoseconds(clock_->Now() - run.started));
+  v1::JobReport* report = job->view.mutable_report();
+  *report->mutable_counters() = run.counters;
+  report->set_coordinator_tensor_bytes(report->coordinator_tensor_bytes() +
+                                       run.results->stray_bytes());
+  report->set_compilations(program->compilations);
+  run_jobs_.erase(run.id);
+  absl::StatusOr<std::vector<Tensor>> results = run.results->Take();
+  if (!results.ok()) return Fail(job, results.status());
+  if (--job->runs_left == 0) {
+    Note(job,
+         StrCat("done on ", run.workers.size(), " workers in ", Milliseconds(job->run_ns.back())));
+    return Succeed(job, *std::move(results));
+  }
+  std::vector<uint64_t> workers = std::move(run.workers);
+  const bool all_ready = std::all_of(workers.begin(), workers.end(), [&](uint64_t id) {
+    const WorkerEntry* worker = workers_.Find(id);
+    return worker != nullptr && worker->state == v1::Worker::READY;
+  });
+  job->run = nullptr;
+  if (!all_ready) return Requeue(job);
+  BeginRun(job, program, std::move(workers));
+}
+
+void CoordinatorCore::OnWorkerClosed(uint64_t worker, const absl::Status& reason) {
+  LoseWorker(worker, reason);
+  Advance();
+}
+
+void CoordinatorCore::LoseWorker(uint64_t id, const absl::Status& reason) {
+  WorkerEntry* worker = workers_.Find(id);
+  if (worker == nullptr) return;
+  const std::string name = worker->name();
+  const bool drains = worker->state == v1::Worker::DRAINING;
+  if (workers_.Disconnect(id, clock_->Now())) ++stats_.workers_lost;
+  const std::vector<uint64_t> running = running_;
+  for (uint64_t sequence : running) {
+    JobEntry* job = jobs_.Get(sequence);
+    if (job == nullptr || job->run == nullptr) continue;
+    const int rank = RankOf(*job->run, id);
+    if (rank < 0) continue;
+    // One that drains has flushed what it owed to others.
+    if (drains && job->run->finished[rank]) continue;
+    Fail(job, FailureOf(absl::AbortedError(
+                            StrCat("worker ", name, " was lost: ", ToStd(reason.message()))),
+                        name));
+  }
+}
+
+}  // namespace weir

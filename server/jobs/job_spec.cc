@@ -1,0 +1,117 @@
+#include "server/jobs/job_spec.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_split.h"
+#include "common/base/status.h"
+#include "common/tensor/digest.h"
+#include "server/jobs/compiled_program.h"
+
+namespace weir {
+namespace {
+
+absl::Status TooMuch(std::string_view what, uint64_t got, uint64_t limit) {
+  return absl::ResourceExhaustedError(
+      StrCat("the job has ", got, " ", what, "; at most ", limit, " are allowed"));
+}
+
+absl::Status CheckProgram(const Submission& submission, const Limits& limits) {
+  if (!submission.program_id.empty()) return absl::OkStatus();
+  const v1::Program& program = submission.spec.program();
+  if (program.source().empty()) {
+    return InvalidArgument("the job has no program: spec.program.source is empty");
+  }
+  if (program.format() == v1::Program::FORMAT_UNSPECIFIED) {
+    return InvalidArgument("spec.program.format says neither text nor ONNX");
+  }
+  if (program.source().size() > limits.max_program_bytes) {
+    return TooMuch("bytes of program", program.source().size(), limits.max_program_bytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSpec(const Submission& submission, const Limits& limits) {
+  const v1::JobSpec& spec = submission.spec;
+  WEIR_RETURN_IF_ERROR(CheckProgram(submission, limits));
+  if (spec.input_names_size() > limits.max_inputs) {
+    return TooMuch("inputs", spec.input_names_size(), limits.max_inputs);
+  }
+  if (static_cast<size_t>(spec.input_names_size()) != submission.inputs.size()) {
+    return InvalidArgument("the job names ", spec.input_names_size(), " inputs and brings ",
+                           submission.inputs.size(), " tensors");
+  }
+  if (spec.repeat() > limits.max_repeat) return TooMuch("runs", spec.repeat(), limits.max_repeat);
+  if (spec.submission_id().size() > limits.max_name_bytes) {
+    return TooMuch("bytes of submission id", spec.submission_id().size(), limits.max_name_bytes);
+  }
+  if (spec.labels_size() > limits.max_labels) {
+    return TooMuch("labels", spec.labels_size(), limits.max_labels);
+  }
+  for (const auto& [key, value] : spec.labels()) {
+    const size_t bytes = std::max(key.size(), value.size());
+    if (bytes > limits.max_name_bytes) {
+      return TooMuch("bytes in one label", bytes, limits.max_name_bytes);
+    }
+  }
+  uint64_t bytes = 0;
+  for (const Tensor& tensor : submission.inputs) bytes += static_cast<uint64_t>(tensor.num_bytes());
+  if (bytes > limits.max_input_bytes) {
+    return TooMuch("bytes of inputs", bytes, limits.max_input_bytes);
+  }
+  return absl::OkStatus();
+}
+
+SpecDigest DigestOf(const Submission& submission, const std::string& program_key) {
+  const v1::JobSpec& spec = submission.spec;
+  SpecDigest digest;
+  digest.program = program_key;
+  std::map<std::string, std::string> inputs;
+  for (int i = 0; i < spec.input_names_size(); ++i) {
+    inputs[spec.input_names(i)] = ContentDigest(submission.inputs[i]);
+  }
+  std::string text;
+  for (const auto& [name, content] : inputs) StrAppend(&text, name.size(), ":", name, content);
+  digest.inputs = ContentDigest(text);
+  digest.options = StrCat(spec.workers(), "/", spec.repeat());
+  text.clear();
+  const std::map<std::string, std::string> labels(spec.labels().begin(), spec.labels().end());
+  for (const auto& [key, value] : labels) {
+    StrAppend(&text, key.size(), ":", key, value.size(), ":", value);
+  }
+  digest.labels = ContentDigest(text);
+  return digest;
+}
+
+}  // namespace
+
+std::string_view SpecDigest::DifferenceFrom(const SpecDigest& other) const {
+  if (program != other.program) return "program";
+  if (inputs != other.inputs) return "inputs";
+  if (options != other.options) return "workers or repeat";
+  if (labels != other.labels) return "labels";
+  return "";
+}
+
+std::string SpecDigest::ToString() const {
+  return StrCat(program, " ", inputs, " ", options, " ", labels);
+}
+
+SpecDigest SpecDigest::FromString(std::string_view text) {
+  const std::vector<std::string> parts = absl::StrSplit(ToAbsl(text), ' ');
+  if (parts.size() != 4) return {};
+  return {parts[0], parts[1], parts[2], parts[3]};
+}
+
+absl::StatusOr<PreparedSubmission> Prepare(Submission submission, const Limits& limits) {
+  WEIR_RETURN_IF_ERROR(CheckSpec(submission, limits));
+  PreparedSubmission out;
+  out.program_key =
+      submission.program_id.empty() ? ProgramKey(submission.spec.program()) : submission.program_id;
+  if (!submission.spec.submission_id().empty()) out.digest = DigestOf(submission, out.program_key);
+  out.submission = std::move(submission);
+  return out;
+}
+
+}  // namespace weir

@@ -1,0 +1,42 @@
+// What the coordinator accepts and keeps. A plain value.
+#ifndef WEIR_SERVER_JOBS_LIMITS_H_
+#define WEIR_SERVER_JOBS_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace weir {
+
+struct Limits {
+  int max_jobs_in_flight = 4;  // running at the same time
+  int max_queued_jobs = 1000;
+  int max_kept_jobs = 1000;  // ended ones that can still be asked for
+  int64_t max_kept_result_bytes = int64_t{1} << 30;
+  int max_programs = 256;
+  int max_log_lines = 1000;  // of one job
+  int max_lost_workers = 16;
+  uint32_t max_repeat = 100'000;
+
+  uint64_t max_program_bytes = uint64_t{512} << 20;
+  uint64_t max_nodes = 1'000'000;
+  uint64_t max_input_bytes = uint64_t{64} << 30;  // of one job
+  int max_inputs = 4096;
+  // Of one message: the inputs or results of Jobs.Run, and the chunks of a tensor.
+  uint64_t inline_bytes = uint64_t{3} << 20;
+  size_t chunk_bytes = size_t{1} << 20;
+  size_t max_name_bytes = 256;  // of ids and labels
+  int max_labels = 64;
+
+  absl::Duration heartbeat = absl::Milliseconds(500);
+  absl::Duration fence = absl::Seconds(2);       // a worker stops by itself
+  absl::Duration lost_after = absl::Seconds(3);  // a worker is given up
+  absl::Duration register_within = absl::Seconds(10);
+  // How long a failure that looks like the consequence of another waits for its cause.
+  absl::Duration cause_within = absl::Seconds(1);
+};
+
+}  // namespace weir
+
+#endif  // WEIR_SERVER_JOBS_LIMITS_H_
