@@ -256,8 +256,8 @@ class GrpcDialer::ClientStream : public GrpcStream,
     stub_->async()->Connect(&context_, this);
     AddHold();  // so that writes may begin outside of reactions
     BeginRead();
-    StartCall();
     core()->Attach(alive);
+    StartCall();  // last: a call that fails at once is over before this returns
   }
 
   void Disconnect() override {

@@ -11,13 +11,16 @@ LinkCore::LinkCore(LinkSetup setup)
     : setup_(std::move(setup)), generation_(setup_.options.generation) {}
 
 void LinkCore::Attach(std::shared_ptr<LinkDriver> driver) {
+  Todo todo;
   {
     std::lock_guard lock(mutex_);
     driver_ = std::move(driver);
     hello_due_ = setup_.role == LinkRole::kDialer;
+    todo.write = hello_due_;
+    todo.disconnect = phase_ == Phase::kClosed;
   }
   ArmTimer(Phase::kHandshake, setup_.handshake_timeout);
-  Do({.write = true});
+  Do(todo);
 }
 
 void LinkCore::Do(const Todo& todo) {

@@ -50,7 +50,7 @@ class LinkCore : public Link, public std::enable_shared_from_this<LinkCore> {
  public:
   explicit LinkCore(LinkSetup setup);
 
-  // Begins the handshake. REQUIRES: called once, before any other method.
+  // Begins the handshake. REQUIRES: called once, before any other method but Cut.
   void Attach(std::shared_ptr<LinkDriver> driver);
 
   // For the driver. Take and OnMessage are each called by one thread at a time.
