@@ -134,13 +134,13 @@ class RemoteSession : public Session {
     return Translate(stream->Finish());
   }
 
-  absl::StatusOr<Explanation> Explain(const v1::Program& program) override {
+  absl::StatusOr<ExplainResult> Explain(const v1::Program& program) override {
     grpc::ClientContext context;
     v1::ExplainRequest request;
     *request.mutable_program() = program;
     std::unique_ptr<grpc::ClientReader<v1::ExplainResponse>> stream =
         compiler_->Explain(&context, request);
-    Explanation out;
+    ExplainResult out;
     v1::ExplainResponse message;
     while (stream->Read(&message)) {
       if (message.has_stage()) out.stages.push_back(message.stage());

@@ -26,7 +26,7 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-struct Explanation {
+struct ExplainResult {
   std::vector<v1::ExplainStage> stages;
   std::vector<v1::Fallback> fallbacks;
   std::vector<std::string> notes;
@@ -53,7 +53,7 @@ class Session {
   enum class LogMode { kSoFar, kFollow };
   virtual absl::Status Logs(const std::string& id, uint64_t offset, LogMode mode,
                             const std::function<void(const v1::LogEntry&)>& on_entry) = 0;
-  virtual absl::StatusOr<Explanation> Explain(const v1::Program& program) = 0;
+  virtual absl::StatusOr<ExplainResult> Explain(const v1::Program& program) = 0;
   virtual absl::StatusOr<std::vector<v1::Worker>> Workers() = 0;
   virtual absl::StatusOr<v1::Info> GetInfo() = 0;
 };

@@ -15,7 +15,7 @@ struct Options {
   std::string stage;
 };
 
-void PrintTable(const Explanation& explanation, const std::string& stage) {
+void PrintTable(const ExplainResult& explanation, const std::string& stage) {
   for (const v1::ExplainStage& s : explanation.stages) {
     if (!stage.empty() && s.name() != stage) continue;
     std::cout << "// stage " << s.name() << ": " << s.why() << "\n" << s.text() << "\n";
@@ -29,7 +29,7 @@ void PrintTable(const Explanation& explanation, const std::string& stage) {
   std::cout << "// compilations of this program: " << explanation.compilations << "\n";
 }
 
-void PrintJson(const Explanation& explanation, const std::string& stage) {
+void PrintJson(const ExplainResult& explanation, const std::string& stage) {
   std::cout << "{\"stages\": [";
   bool first = true;
   for (const v1::ExplainStage& s : explanation.stages) {
@@ -49,7 +49,7 @@ int Explain(const Options& options) {
   if (!program.ok()) return FailUsage(options.common, program.status());
   absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(options.common);
   if (!session.ok()) return Fail(options.common, session.status());
-  absl::StatusOr<Explanation> explanation = (*session)->Explain(*program);
+  absl::StatusOr<ExplainResult> explanation = (*session)->Explain(*program);
   if (!explanation.ok()) return Fail(options.common, explanation.status());
   if (options.common.format == Format::kJson) {
     PrintJson(*explanation, options.stage);

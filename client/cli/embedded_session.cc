@@ -1,0 +1,156 @@
+#include "client/cli/embedded_session.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "common/base/status.h"
+
+namespace weir {
+namespace {
+
+constexpr char kCoordinatorAddress[] = "coordinator";
+constexpr absl::Duration kStartLimit = absl::Seconds(20);
+
+class EmbeddedSession : public Session {
+ public:
+  explicit EmbeddedSession(std::unique_ptr<EmbeddedCluster> cluster)
+      : cluster_(std::move(cluster)) {}
+
+  absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
+                                            const std::vector<Tensor>& inputs) override {
+    WEIR_ASSIGN_OR_RETURN(const auto accepted,
+                          coordinator().Submit({.spec = spec, .inputs = inputs}));
+    v1::SubmitResponse response;
+    *response.mutable_job() = accepted.job;
+    response.set_already_existed(accepted.already_existed);
+    return response;
+  }
+
+  absl::StatusOr<v1::Job> Get(const std::string& id) override { return coordinator().Get(id); }
+
+  absl::StatusOr<std::vector<v1::Job>> List() override {
+    std::vector<v1::Job> jobs;
+    v1::ListRequest request;
+    do {
+      WEIR_ASSIGN_OR_RETURN(const v1::ListResponse page, coordinator().List(request));
+      jobs.insert(jobs.end(), page.jobs().begin(), page.jobs().end());
+      request.set_page_token(page.next_page_token());
+    } while (!request.page_token().empty());
+    return jobs;
+  }
+
+  absl::StatusOr<v1::Job> Wait(const std::string& id, absl::Duration limit) override {
+    WEIR_ASSIGN_OR_RETURN(JobOutcome outcome, coordinator().Wait(id, absl::Now() + limit));
+    return std::move(outcome.job);
+  }
+
+  absl::StatusOr<std::vector<NamedTensor>> Result(const std::string& id) override {
+    WEIR_ASSIGN_OR_RETURN(JobOutcome outcome, coordinator().Result(id));
+    std::vector<NamedTensor> results;
+    for (size_t i = 0; i < outcome.results.size(); ++i) {
+      results.push_back(
+          {outcome.job.result_names(static_cast<int>(i)), std::move(outcome.results[i])});
+    }
+    return results;
+  }
+
+  absl::StatusOr<v1::Job> Cancel(const std::string& id) override {
+    return coordinator().Cancel(id);
+  }
+
+  absl::Status Logs(const std::string& id, uint64_t offset, LogMode mode,
+                    const std::function<void(const v1::LogEntry&)>& on_entry) override {
+    if (mode == LogMode::kFollow) {
+      WEIR_RETURN_IF_ERROR(coordinator().Wait(id, absl::InfiniteFuture()).status());
+    }
+    WEIR_ASSIGN_OR_RETURN(const std::vector<v1::LogEntry> entries, coordinator().Logs(id, offset));
+    for (const v1::LogEntry& entry : entries) on_entry(entry);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ExplainResult> Explain(const v1::Program& program) override {
+    WEIR_ASSIGN_OR_RETURN(Explanation explanation, coordinator().Explain(program));
+    return ExplainResult{std::move(explanation.stages), std::move(explanation.fallbacks),
+                         std::move(explanation.notes), explanation.compilations};
+  }
+
+  absl::StatusOr<std::vector<v1::Worker>> Workers() override { return coordinator().Workers(); }
+  absl::StatusOr<v1::Info> GetInfo() override { return coordinator().Info(); }
+
+ private:
+  Coordinator& coordinator() { return *cluster_->coordinator(); }
+
+  const std::unique_ptr<EmbeddedCluster> cluster_;
+};
+
+// Waits until the coordinator counts `wanted` ready workers.
+class ReadyGate {
+ public:
+  void Set(int ready) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ready_ = ready;
+    changed_.notify_all();
+  }
+  bool WaitFor(int wanted, absl::Duration limit) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, absl::ToChronoMilliseconds(limit),
+                             [&] { return ready_ >= wanted; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int ready_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(EmbeddedOptions options) {
+  auto cluster = std::unique_ptr<EmbeddedCluster>(new EmbeddedCluster);
+  cluster->network_ = std::make_unique<InprocNetwork>();
+  InprocNetwork* network = cluster->network_.get();
+  if (options.journal == nullptr) options.journal = MakeMemoryJournal();
+  cluster->coordinator_ =
+      std::make_unique<Coordinator>(CoordinatorOptions(), std::move(options.journal));
+  auto gate = std::make_shared<ReadyGate>();
+  cluster->coordinator_->OnWorkersChanged([gate](int ready) { gate->Set(ready); });
+  WEIR_ASSIGN_OR_RETURN(cluster->listener_, network->Listen(kCoordinatorAddress, LinkOptions(),
+                                                            cluster->coordinator_->Acceptor()));
+  for (int i = 0; i < options.workers; ++i) {
+    const std::string name = StrCat("worker-", i);
+    WorkerTransports transports;
+    transports.coordinator = network;
+    transports.peers = network;
+    transports.listen = [network, name](LinkOptions link, OnAccept on_accept) {
+      return network->Listen(StrCat(name, "/data"), std::move(link), std::move(on_accept));
+    };
+    cluster->workers_.push_back(
+        std::make_unique<WorkerService>(WorkerOptions{.name = name,
+                                                      .threads = options.threads_per_worker,
+                                                      .coordinator_address = kCoordinatorAddress},
+                                        std::move(transports)));
+    WEIR_RETURN_IF_ERROR(cluster->workers_.back()->Start());
+  }
+  if (!gate->WaitFor(options.workers, kStartLimit)) {
+    return absl::UnavailableError(
+        StrCat("the embedded workers did not start within ", absl::FormatDuration(kStartLimit)));
+  }
+  return cluster;
+}
+
+EmbeddedCluster::~EmbeddedCluster() {
+  workers_.clear();
+  if (listener_ != nullptr) listener_->Close();
+  coordinator_.reset();
+  listener_.reset();
+  network_.reset();
+}
+
+absl::StatusOr<std::unique_ptr<Session>> StartEmbedded(EmbeddedOptions options) {
+  WEIR_ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> cluster,
+                        EmbeddedCluster::Start(std::move(options)));
+  return std::make_unique<EmbeddedSession>(std::move(cluster));
+}
+
+}  // namespace weir

@@ -1,0 +1,46 @@
+// A whole cluster in this process: a coordinator and workers over in-process links. What `weir run`
+// uses when no server is named, and what `weir dev` serves. Thread-safe.
+#ifndef WEIR_CLIENT_CLI_EMBEDDED_SESSION_H_
+#define WEIR_CLIENT_CLI_EMBEDDED_SESSION_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/api/session.h"
+#include "common/net/inproc_link.h"
+#include "server/jobs/coordinator.h"
+#include "worker/service/worker_service.h"
+
+namespace weir {
+
+struct EmbeddedOptions {
+  int workers = 2;
+  int threads_per_worker = 1;
+  // Null: jobs are forgotten at the end.
+  std::unique_ptr<Journal> journal;
+};
+
+class EmbeddedCluster {
+ public:
+  // Returns once all workers have registered.
+  static absl::StatusOr<std::unique_ptr<EmbeddedCluster>> Start(EmbeddedOptions options);
+  ~EmbeddedCluster();
+
+  Coordinator* coordinator() { return coordinator_.get(); }
+
+ private:
+  EmbeddedCluster() = default;
+
+  std::unique_ptr<InprocNetwork> network_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<Listener> listener_;
+  std::vector<std::unique_ptr<WorkerService>> workers_;
+};
+
+// A session with a cluster of its own.
+absl::StatusOr<std::unique_ptr<Session>> StartEmbedded(EmbeddedOptions options);
+
+}  // namespace weir
+
+#endif  // WEIR_CLIENT_CLI_EMBEDDED_SESSION_H_
