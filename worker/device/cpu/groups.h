@@ -1,7 +1,7 @@
-// Cuts the nodes of a region into launches: what one kernel runs. Element-wise nodes over one
-// iteration space, with the broadcasts and constants that feed them, become one launch; a bias and
-// an activation join the product or convolution before them. Everything else is a launch of its
-// own. Stateless; usable from any thread.
+// Cuts the nodes of a region into launches: what one kernel runs. Connected element-wise nodes
+// become one launch; a bias and an activation join the product or convolution before them.
+// Everything else is a launch of its own; broadcasts and other views are left to the caller, who
+// passes them as strides. Stateless; usable from any thread.
 #ifndef WEIR_WORKER_DEVICE_CPU_GROUPS_H_
 #define WEIR_WORKER_DEVICE_CPU_GROUPS_H_
 
@@ -22,8 +22,8 @@ inline constexpr int kMaxGroupNodes = 64;
 inline constexpr int kMaxGroupOperands = 16;
 
 // Returns: launches in an order in which every operand is produced before its use; each node of the
-// region is in exactly one (a broadcast_in_dim that several groups read may be in several). Nodes
-// with regions, control inputs or effects are launches of their own.
+// region is in exactly one. Nodes with regions, control inputs or effects are launches of their
+// own.
 std::vector<Launch> FormLaunches(const Graph& graph, RegionId region);
 
 }  // namespace weir::cpu

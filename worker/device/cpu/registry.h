@@ -28,8 +28,8 @@ struct KernelEntry {
 // Rows of the table for `op`, fastest first; the reference evaluation is not listed.
 std::vector<KernelEntry> KernelsFor(std::string_view op);
 
-// Returns: the first kernel that takes the request. A group of more than one node is always fused
-// element-wise ops. Appends to `refusals`, if given, one line for each implementation that did not
+// Returns: the first kernel that takes the request. REQUIRES: `nodes` is one node or a launch of
+// groups.h. Appends to `refusals`, if given, one line for each implementation that did not
 // take it. Errors: UNIMPLEMENTED for ops that have regions (the executor runs those).
 absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(const KernelRequest& request,
                                                    std::vector<std::string>* refusals = nullptr);
