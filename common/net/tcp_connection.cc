@@ -70,7 +70,7 @@ bool TcpConnection::ReadOnce() {
   }
   const ssize_t got = readv(descriptor_, parts, 2);
   if (got == 0) {
-    OnEof();
+    OnLost("the peer closed the connection");
     return false;
   }
   if (got < 0) {
@@ -91,16 +91,12 @@ absl::Status TcpConnection::TakeBytes(size_t size) {
   return decoder_.Feed({scratch_.data(), size - wanted});
 }
 
-void TcpConnection::OnEof() {
-  const std::string position = decoder_.Position();
-  OnLost(position.empty() ? "the peer closed the connection"
-                          : StrCat("the connection ended inside a frame, at ", position));
-}
-
 void TcpConnection::OnLost(const std::string& why) {
   // The peer may have read our close message while the thread that sends it has not said so yet.
   { std::lock_guard lock(close_mutex_); }
-  core_->Cut(absl::UnavailableError(why));
+  const std::string position = decoder_.Position();
+  core_->Cut(absl::UnavailableError(
+      position.empty() ? why : StrCat(why, " inside a frame, at ", position)));
 }
 
 // ---- Writing ----

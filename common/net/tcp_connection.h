@@ -52,7 +52,6 @@ class TcpConnection : public LinkDriver, public std::enable_shared_from_this<Tcp
   void OnReadable();
   bool ReadOnce();
   absl::Status TakeBytes(size_t size);
-  void OnEof();
   void OnLost(const std::string& why);
 
   void Pump(Place place);
