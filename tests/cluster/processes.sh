@@ -44,9 +44,9 @@ same_rows() { # ROWS: the rows of a run on the cluster are the first ROWS of the
     python3 deploy/npy.py same "$scratch/got.npy" "$scratch/wanted.npy"
 }
 
-# start_job ROWS: a job in the background, left as $job_pid; returns when it is listed as running.
+# start_job REPEATS: a job in the background, left as $job_pid; returns when it is listed as running.
 start_job() {
-  run_cnn "$scratch/job.npy" "$1" --loop --server "$server" >"$scratch/job.log" 2>&1 &
+  run_cnn "$scratch/job.npy" 20000 --repeat "$1" --server "$server" >"$scratch/job.log" 2>&1 &
   job_pid=$!
   await 20 job_is_running
 }
@@ -85,15 +85,14 @@ for group in "w1" "w2" "w3" "w4 w5" "w6 w7"; do
   done
 done
 
-long_rows=400000
-need "a long job starts" start_job "$long_rows"
+need "a job starts that would take minutes" start_job 1000000
 { kill -9 "${worker_pids[w2]}" && wait "${worker_pids[w2]}"; } 2>/dev/null || true
 expect "kill -9 of a worker fails the job within 5 s" ends_within 5 1 "$job_pid"
 expect "the message names the worker" grep -w w2 "$scratch/job.log"
 expect "the coordinator lists the six others" await 5 workers_are "$server" 6
 expect "they run the next job" same_rows "$all_rows"
 
-need "another long job starts" start_job "$long_rows"
+need "a job of some seconds starts" start_job 200
 kill -TERM "${worker_pids[w3]}"
 expect "a worker that is asked to stop drains and exits with 0" ends_within 60 0 "${worker_pids[w3]}"
 expect "its job succeeds" ends_within 120 0 "$job_pid"
