@@ -192,10 +192,13 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
 
   void RemoveWaiter(uint64_t waiter) { waiters_.Remove(waiter); }
 
-  void SetWorkersCallback(std::function<void(int ready)> callback) {
-    workers_changed_ = std::move(callback);
-    ready_workers_ = -1;
+  uint64_t WatchWorkers(std::function<void(int ready)> callback) {
+    deferred_.push_back([callback, ready = ready_workers_] { callback(ready); });
+    watchers_[next_watcher_] = std::move(callback);
+    return next_watcher_++;
   }
+
+  void StopWatchingWorkers(uint64_t watcher) { watchers_.erase(watcher); }
 
   // --- Outside of turns.
 
@@ -280,10 +283,10 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
   void NoteWorkers() {
     const int ready = core_.workers().CountReady();
     if (ready == ready_workers_) return;
-    if (ready_workers_ >= 0) Log(LogLevel::kInfo, "workers", {{"ready", ready}});
+    Log(LogLevel::kInfo, "the number of ready workers changed", {{"ready", ready}});
     ready_workers_ = ready;
-    if (workers_changed_) {
-      deferred_.push_back([callback = workers_changed_, ready] { callback(ready); });
+    for (const auto& [id, callback] : watchers_) {
+      deferred_.push_back([callback, ready] { callback(ready); });
     }
   }
 
@@ -297,7 +300,8 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
   std::map<uint64_t, std::shared_ptr<Link>> links_;
   uint64_t next_worker_ = 1;
   int ready_workers_ = 0;
-  std::function<void(int ready)> workers_changed_;
+  uint64_t next_watcher_ = 1;
+  std::map<uint64_t, std::function<void(int ready)>> watchers_;
   CoordinatorCore core_;
 
   std::unique_ptr<EventLoop> loop_;
@@ -451,9 +455,14 @@ CoordinatorStats Coordinator::Stats() {
 
 const Limits& Coordinator::limits() const { return impl_->limits(); }
 
-void Coordinator::OnWorkersChanged(std::function<void(int ready)> callback) {
+uint64_t Coordinator::OnWorkersChanged(std::function<void(int ready)> callback) {
   Impl::Turn turn(impl_.get());
-  impl_->SetWorkersCallback(std::move(callback));
+  return impl_->WatchWorkers(std::move(callback));
+}
+
+void Coordinator::StopWatchingWorkers(uint64_t watcher) {
+  Impl::Turn turn(impl_.get());
+  impl_->StopWatchingWorkers(watcher);
 }
 
 absl::Status Coordinator::Drain(absl::Duration limit) { return impl_->Drain(limit); }

@@ -88,8 +88,10 @@ class Coordinator {
   v1::Info Info() const;
   CoordinatorStats Stats();
   const Limits& limits() const;
-  // Called with the number of ready workers whenever it may have changed, once at the start.
-  void OnWorkersChanged(std::function<void(int ready)> callback);
+  // Calls `callback` with the number of ready workers, now and whenever it has changed. Returns: a
+  // number for StopWatchingWorkers, after which no call begins.
+  uint64_t OnWorkersChanged(std::function<void(int ready)> callback);
+  void StopWatchingWorkers(uint64_t watcher);
 
   // Takes no more jobs, and returns when the last one is over or after `limit`, when those left
   // have been failed.

@@ -98,7 +98,7 @@ absl::StatusOr<v1::Job> CoordinatorCore::Cancel(std::string_view job_id) {
 }
 
 void CoordinatorCore::Restore(v1::Job job, SpecDigest digest) {
-  const bool ended = IsTerminal(job.state());
+  const bool ended = HasEnded(job.state());
   if (!ended) {
     const absl::Status why = absl::AbortedError("the coordinator restarted");
     job.set_state(v1::Job::FAILED);

@@ -24,7 +24,7 @@
 
 namespace weir {
 
-inline bool IsTerminal(v1::Job::State state) {
+inline bool HasEnded(v1::Job::State state) {
   return state == v1::Job::SUCCEEDED || state == v1::Job::FAILED || state == v1::Job::CANCELLED;
 }
 
@@ -64,7 +64,7 @@ struct JobEntry {
   std::deque<v1::LogEntry> log;
   uint64_t next_log_offset = 0;
 
-  bool ended() const { return IsTerminal(view.state()); }
+  bool ended() const { return HasEnded(view.state()); }
 };
 
 class JobTable {

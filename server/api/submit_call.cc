@@ -1,0 +1,91 @@
+#include <optional>
+#include <utility>
+
+#include "common/base/status.h"
+#include "server/api/calls.h"
+#include "server/api/tensor_chunks.h"
+
+namespace weir {
+namespace {
+
+class SubmitCall : public Call<grpc::ServerReadReactor<v1::SubmitRequest>> {
+ public:
+  SubmitCall(const ServiceContext& context, grpc::CallbackServerContext* call,
+             v1::SubmitResponse* response)
+      : Call(context, "Jobs.Submit"),
+        call_(call),
+        response_(response),
+        inputs_(context.coordinator->limits()) {}
+
+  void Begin() {
+    Operate([this] { StartRead(&message_); });
+  }
+
+  void OnReadDone(bool ok) override {
+    if (ended()) return;
+    if (!ok) return Accept();
+    const absl::Status status = Take();
+    if (!status.ok()) return End(status);
+    Begin();
+  }
+
+  void OnCancel() override { End(absl::CancelledError("the client left")); }
+
+ private:
+  absl::Status Take() {
+    if (message_.has_spec()) {
+      if (spec_.has_value()) return absl::FailedPreconditionError("a second spec came");
+      spec_ = std::move(*message_.mutable_spec());
+      return absl::OkStatus();
+    }
+    if (!spec_.has_value()) return absl::FailedPreconditionError("the first message is the spec");
+    if (message_.has_input()) return inputs_.Add(message_.input());
+    std::string* source = spec_->mutable_program()->mutable_source();
+    const uint64_t limit = coordinator().limits().max_program_bytes;
+    if (source->size() + message_.more_source().size() > limit) {
+      return absl::ResourceExhaustedError(StrCat("the program has more than ", limit, " bytes"));
+    }
+    source->append(message_.more_source());
+    return absl::OkStatus();
+  }
+
+  // The client has sent everything.
+  void Accept() {
+    if (call_->IsCancelled()) return End(absl::CancelledError("the client left"));
+    absl::StatusOr<CoordinatorCore::Accepted> accepted = Submit();
+    if (!accepted.ok()) return End(accepted.status());
+    coordinator().WhenDurable(
+        [self = SharedCall(this), accepted = *std::move(accepted)](const absl::Status& status) {
+          self->End(status, [&] {
+            *self->response_->mutable_job() = accepted.job;
+            self->response_->set_already_existed(accepted.already_existed);
+          });
+        });
+  }
+
+  absl::StatusOr<CoordinatorCore::Accepted> Submit() {
+    if (!spec_.has_value()) return InvalidArgument("the stream ended without a spec");
+    Submission submission;
+    WEIR_ASSIGN_OR_RETURN(submission.inputs, inputs_.Finish());
+    submission.spec = *std::move(spec_);
+    return coordinator().Submit(std::move(submission));
+  }
+
+  grpc::CallbackServerContext* const call_;
+  v1::SubmitResponse* const response_;
+  v1::SubmitRequest message_;
+  std::optional<v1::JobSpec> spec_;
+  ChunkAssembler inputs_;
+};
+
+}  // namespace
+
+grpc::ServerReadReactor<v1::SubmitRequest>* BeginSubmit(const ServiceContext& context,
+                                                        grpc::CallbackServerContext* call,
+                                                        v1::SubmitResponse* response) {
+  auto submit = MakeCall<SubmitCall>(context, call, response);
+  submit->Begin();
+  return submit.get();
+}
+
+}  // namespace weir
