@@ -5,6 +5,7 @@
 #include "common/base/status.h"
 #include "common/ir/text.h"
 #include "common/ops/registry.h"
+#include "server/compiler/import/import.h"
 
 namespace weir {
 namespace {
@@ -17,6 +18,10 @@ absl::StatusOr<Graph> LoadText(const v1::Program& program) {
   return Parse(program.source(), Ops(), options);
 }
 
+absl::StatusOr<Graph> LoadOnnx(const v1::Program& program) {
+  return ImportOnnx(program.source(), program.name());
+}
+
 struct Format {
   v1::Program::Format format;
   Loader load;
@@ -24,6 +29,7 @@ struct Format {
 
 constexpr Format kFormats[] = {
     {v1::Program::FORMAT_TEXT, &LoadText},
+    {v1::Program::FORMAT_ONNX, &LoadOnnx},
 };
 
 }  // namespace
