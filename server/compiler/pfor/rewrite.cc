@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/ops/lang.h"
 #include "common/ops/registry.h"
 
 namespace weir {
@@ -51,23 +52,6 @@ class NodeRewrite : public PforRewrite {
 };
 
 namespace {
-
-// Row `index` along axis 0 of `stack`.
-ValueId TakeRow(Builder& builder, ValueId stack, ValueId index) {
-  const TensorType type = builder.type(stack);
-  std::vector<Dim> sizes = type.shape.dims();
-  sizes[0] = 1;
-  Int64s offset_dims(type.rank() - 1);
-  std::iota(offset_dims.begin(), offset_dims.end(), 0);
-  return builder.Apply("gather", {stack, index},
-                       {{"offset_dims", std::move(offset_dims)},
-                        {"collapsed_slice_dims", Int64s{0}},
-                        {"operand_batching_dims", Int64s{}},
-                        {"start_indices_batching_dims", Int64s{}},
-                        {"start_index_map", Int64s{0}},
-                        {"index_vector_dim", 0},
-                        {"slice_sizes", std::move(sizes)}});
-}
 
 absl::Status CheckReturn(const NodeRewrite& rewrite, const Dim& extent) {
   const Node& node = rewrite.node();

@@ -1,0 +1,240 @@
+// The pfor pass against the loop, made from the samples of all ops: every subset of varying
+// operands, n in {0, 1, 2, 5}, one and several ranges.
+#include "server/compiler/pfor/pfor.h"
+
+#include <gtest/gtest.h>
+
+#include "common/base/status.h"
+#include "common/interp/interpreter.h"
+#include "common/ir/builder.h"
+#include "common/ir/clone.h"
+#include "common/ir/text.h"
+#include "common/ir/verify.h"
+#include "common/ops/lang.h"
+#include "common/ops/registry.h"
+#include "common/tensor/compare.h"
+
+namespace weir {
+namespace {
+
+// A sample as a function `example` of the program; ops become one node.
+absl::StatusOr<Graph> ExampleOf(const OpDef& op, const Sample& sample) {
+  if (!sample.program.empty()) return Parse(sample.program, Ops());
+  Graph graph;
+  Builder b(&graph, graph.AddFunction("main").body, &Ops());
+  std::vector<ValueId> args;
+  for (const SampleOperand& operand : sample.operands) {
+    args.push_back(b.AddArg({operand.dtype, Shape::FromExtents(operand.extents)}));
+  }
+  b.Yield(b.ApplyAll(std::string(op.name), args, sample.attrs));
+  WEIR_RETURN_IF_ERROR(b.status());
+  return graph;
+}
+
+// main: pfor over n that runs the example on row i of the operands in `varying`.
+absl::StatusOr<Graph> Mapped(Graph graph, uint32_t varying) {
+  const RegionId example = graph.entry().body;
+  graph.functions().front().name = "example";
+  Builder outer(&graph, graph.AddFunction("main").body, &Ops());
+  std::swap(graph.functions().front(), graph.functions().back());
+  Builder inner = outer.In(outer.NewRegion());
+  const ValueId i = inner.AddArg({DType::kI64, Shape()});
+  ValueMap map;
+  const std::vector<ValueId> params = graph.region(example).args;
+  for (size_t k = 0; k < params.size(); ++k) {
+    TensorType type = graph.type(params[k]);
+    const bool varies = (varying >> k) & 1;
+    if (varies) type.shape.dims().insert(type.shape.dims().begin(), Dim::Symbol("n"));
+    const ValueId arg = outer.AddArg(std::move(type));
+    map.emplace(params[k], varies ? TakeRow(inner, arg, i) : arg);
+  }
+  inner.Yield(CloneRegionBody(graph, example, &graph, inner.region(), &map));
+  outer.Yield(outer.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{Dim::Symbol("n")}}},
+                             {inner.region()}));
+  WEIR_RETURN_IF_ERROR(outer.status());
+  WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
+  return graph;
+}
+
+std::vector<Tensor> Inputs(const Sample& sample, uint32_t varying, int64_t n) {
+  std::vector<Tensor> inputs;
+  for (size_t k = 0; k < sample.operands.size(); ++k) {
+    const SampleOperand& operand = sample.operands[k];
+    if (((varying >> k) & 1) == 0) {
+      inputs.push_back(operand.Make(k + 1));
+      continue;
+    }
+    std::vector<Tensor> rows;
+    for (int64_t i = 0; i < n; ++i) rows.push_back(operand.Make(100 * i + k + 1));
+    inputs.push_back(Stack(operand.dtype, operand.extents, rows));
+  }
+  return inputs;
+}
+
+void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying,
+                 const std::string& where) {
+  absl::StatusOr<Graph> example = ExampleOf(op, sample);
+  ASSERT_TRUE(example.ok()) << where << ": " << example.status();
+  absl::StatusOr<Graph> loop = Mapped(*std::move(example), varying);
+  ASSERT_TRUE(loop.ok()) << where << ": " << loop.status();
+  Graph converted = *loop;
+  CompileReport report;
+  const absl::Status status = RemovePfor(&converted, {}, &report);
+  ASSERT_TRUE(status.ok()) << where << ": " << status;
+  const absl::Status verified = Verify(converted, Ops());
+  ASSERT_TRUE(verified.ok()) << where << ": " << verified << "\n" << Print(converted);
+  for (int64_t n : {0, 1, 2, 5}) {
+    const std::vector<Tensor> inputs = Inputs(sample, varying, n);
+    InterpretOptions options;
+    options.symbols = {{"n", n}};
+    absl::StatusOr<std::vector<Tensor>> want = Interpret(*loop, inputs, options);
+    ASSERT_TRUE(want.ok()) << where << " n=" << n << ": " << want.status();
+    for (int64_t ranges : {1, 2}) {
+      options.shard_ranges = ranges;
+      absl::StatusOr<std::vector<Tensor>> got = Interpret(converted, inputs, options);
+      ASSERT_TRUE(got.ok()) << where << " n=" << n << ": " << got.status();
+      for (size_t r = 0; r < want->size(); ++r) {
+        EXPECT_EQ(Difference((*got)[r], (*want)[r], {sample.ulp, sample.absolute}), "")
+            << where << " n=" << n << " ranges=" << ranges << " result " << r << "\n"
+            << Print(converted);
+      }
+    }
+  }
+}
+
+TEST(PforTest, EveryOpAgreesWithTheLoop) {
+  constexpr size_t kAllSubsets = 4;  // operands; more of them vary one by one and all together
+  for (const OpDef& op : AllOps()) {
+    const std::vector<Sample> samples = op.samples();
+    for (size_t s = 0; s < samples.size(); ++s) {
+      const size_t count = samples[s].operands.size();
+      for (uint32_t varying = 0; varying < (1u << std::min<size_t>(count, 16)); ++varying) {
+        if (count > kAllSubsets && __builtin_popcount(varying) != 1 &&
+            __builtin_popcount(varying) != static_cast<int>(count)) {
+          continue;
+        }
+        bool allowed = true;
+        for (size_t k = 0; k < count; ++k) {
+          allowed = allowed && (((varying >> k) & 1) == 0 || samples[s].operands[k].may_vary);
+        }
+        if (!allowed) continue;
+        CheckSample(
+            op, samples[s], varying,
+            StrCat(op.name, " sample ", s, " \"", samples[s].label, "\" varying ", varying));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+absl::StatusOr<Graph> Convert(std::string_view text, CompileReport* report,
+                              const CompileOptions& options = {}) {
+  WEIR_ASSIGN_OR_RETURN(Graph graph, Parse(text, Ops()));
+  WEIR_RETURN_IF_ERROR(RemovePfor(&graph, options, report));
+  WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
+  return graph;
+}
+
+TEST(PforTest, NestedLoopsConvertTogether) {
+  constexpr char kText[] = R"(
+    func @main(%x: f32[n]) -> (f32[n,3]) {
+      %out = pfor {extent = (n)} (%i: i64[]) {
+        %row = pfor {extent = (3)} (%j: i64[]) {
+          %k = add(%i, %j)
+          %f = convert(%k) {dtype = f32}
+          yield %f
+        }
+        yield %row
+      }
+      return %out
+    })";
+  absl::StatusOr<Graph> loop = Parse(kText, Ops());
+  ASSERT_TRUE(loop.ok()) << loop.status();
+  CompileReport report;
+  absl::StatusOr<Graph> converted = Convert(kText, &report);
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  EXPECT_TRUE(report.fallbacks.empty());
+  const std::vector<Tensor> inputs = {Tensor::Zeros(DType::kF32, {4})};
+  absl::StatusOr<std::vector<Tensor>> want = Interpret(*loop, inputs);
+  absl::StatusOr<std::vector<Tensor>> got = Interpret(*converted, inputs);
+  ASSERT_TRUE(want.ok()) << want.status();
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Difference((*got)[0], (*want)[0]), "");
+}
+
+constexpr char kVaryingBranch[] = R"(
+  func @main(%x: f32[n]) -> (f32[n]) {
+    %out = pfor {extent = (n)} (%i: i64[]) {
+      %two = constant {value = i64[] {2}}
+      %small = less(%i, %two)
+      %f = convert(%i) {dtype = f32}
+      %y = if(%small) {
+        yield %f
+      } {
+        %g = add(%f, %f)
+        yield %g
+      }
+      yield %y
+    }
+    return %out
+  })";
+
+TEST(PforTest, AFallbackRunsAndIsReported) {
+  CompileReport report;
+  absl::StatusOr<Graph> converted = Convert(kVaryingBranch, &report);
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  ASSERT_EQ(report.fallbacks.size(), 1u);
+  EXPECT_EQ(report.fallbacks[0].op, "if");
+  EXPECT_FALSE(report.fallbacks[0].reason.empty());
+  for (int64_t n : {0, 1, 4}) {
+    const std::vector<Tensor> inputs = {Tensor::Zeros(DType::kF32, {n})};
+    absl::StatusOr<std::vector<Tensor>> want = Interpret(*Parse(kVaryingBranch, Ops()), inputs);
+    absl::StatusOr<std::vector<Tensor>> got = Interpret(*converted, inputs);
+    ASSERT_TRUE(want.ok() && got.ok()) << got.status();
+    EXPECT_EQ(Difference((*got)[0], (*want)[0]), "") << n;
+  }
+}
+
+TEST(PforTest, StrictTurnsFallbacksIntoErrors) {
+  CompileReport report;
+  absl::StatusOr<Graph> converted = Convert(kVaryingBranch, &report, {.strict = true});
+  EXPECT_EQ(converted.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(std::string(converted.status().message()).find("if"), std::string::npos);
+}
+
+TEST(PforTest, WhatDoesNotVaryIsNotStacked) {
+  CompileReport report;
+  absl::StatusOr<Graph> converted = Convert(R"(
+    func @main(%x: f32[n,4], %w: f32[4,5]) -> (f32[n,5]) {
+      %out = pfor {extent = (n)} (%i: i64[]) {
+        %row = gather(%x, %i) {collapsed_slice_dims = [0], index_vector_dim = 0,
+          offset_dims = [0], operand_batching_dims = [], slice_sizes = (1, 4),
+          start_index_map = [0], start_indices_batching_dims = []}
+        %w2 = add(%w, %w)
+        %y = dot_general(%row, %w2) {lhs_batch = [], rhs_batch = [], lhs_contract = [0],
+          rhs_contract = [0]}
+        yield %y
+      }
+      return %out
+    })",
+                                            &report);
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  const std::string text = Print(*converted);
+  EXPECT_EQ(text.find("gather"), std::string::npos) << text;
+  EXPECT_EQ(text.find("[m,4,5]"), std::string::npos) << text;
+}
+
+TEST(PforTest, TheSequentialFormRunsInALoop) {
+  CompileReport report;
+  absl::StatusOr<Graph> converted =
+      Convert(kVaryingBranch, &report, {.loops = CompileOptions::Loops::kSequential});
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  EXPECT_NE(Print(*converted).find("for("), std::string::npos);
+  const std::vector<Tensor> inputs = {Tensor::Zeros(DType::kF32, {3})};
+  absl::StatusOr<std::vector<Tensor>> got = Interpret(*converted, inputs);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Difference((*got)[0], Tensor::Of<float>({3}, {0, 1, 4})), "");
+}
+
+}  // namespace
+}  // namespace weir
