@@ -3,6 +3,8 @@
 #include "common/base/status.h"
 #include "common/ops/registry.h"
 #include "worker/device/cpu/fused.h"
+#include "worker/device/cpu/linalg/dot_general.h"
+#include "worker/device/cpu/nn/convolution.h"
 #include "worker/device/cpu/reference_kernel.h"
 
 namespace weir::cpu {

@@ -260,7 +260,10 @@ class LaneChannels {
 
 ConvolveTables::ConvolveTables(const ConvolveSizes& s, int lanes) {
   for (int i = 0; i < 3; ++i) axes[i] = WindowTable(s.axes[i]);
-  if (!FitsRowBlock(s, lanes, 1)) return;
+  // Nothing here depends on the number of groups or the type; so what some may use is made.
+  ConvolveSizes least = s;
+  least.groups = 1;
+  if (!FitsRowBlock(least, lanes, 1)) return;
   const int64_t width = kVectorsOfRows * lanes;
   whole_lines = s.in_channels == 1 && axes[2].element_step() == 1;
   line_step = axes[2].input_step() * width;

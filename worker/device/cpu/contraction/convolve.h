@@ -35,7 +35,7 @@ struct ConvolveSizes {
   int64_t depth() const { return window_elements() * in_channels; }  // of one chain
 };
 
-// What follows from the sizes alone, whatever the batch: computed once for many calls.
+// What follows from the sizes, whatever batch and groups: computed once for many calls.
 struct ConvolveTables {
   ConvolveTables() = default;
   ConvolveTables(const ConvolveSizes& sizes, int lanes);
