@@ -1,0 +1,235 @@
+// The executor against the interpreter, over the samples of every op and programs with control
+// flow.
+#include "worker/executor/executable.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "common/base/status.h"
+#include "common/interp/interpreter.h"
+#include "common/ir/builder.h"
+#include "common/ir/text.h"
+#include "common/ops/registry.h"
+#include "common/tensor/compare.h"
+#include "worker/executor/allocation_count.h"
+
+namespace weir {
+namespace {
+
+absl::StatusOr<Graph> GraphOf(const OpDef& op, const Sample& sample) {
+  if (!sample.program.empty()) return Parse(sample.program, Ops());
+  Graph graph;
+  Builder b(&graph, graph.AddFunction("main").body, &Ops());
+  std::vector<ValueId> args;
+  for (const SampleOperand& operand : sample.operands) {
+    args.push_back(b.AddArg({operand.dtype, Shape::FromExtents(operand.extents)}));
+  }
+  b.Yield(b.ApplyAll(std::string(op.name), args, sample.attrs));
+  WEIR_RETURN_IF_ERROR(b.status());
+  return graph;
+}
+
+bool Mentions(const Graph& graph, std::string_view op) {
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    if (graph.node(NodeId(i)).op == op) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<std::vector<Tensor>> Execute(const Graph& graph, const std::vector<Tensor>& inputs,
+                                            const SymbolBindings& symbols, RunStats* stats) {
+  auto program = std::make_shared<const Graph>(graph);
+  WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                        Executable::Create(program, program->entry().name));
+  std::vector<Tensor> outputs(program->region(program->entry().body).results.size());
+  Workspace workspace;
+  WEIR_RETURN_IF_ERROR(
+      executable->Run(symbols, inputs, absl::MakeSpan(outputs), &workspace, stats));
+  return outputs;
+}
+
+SymbolBindings Symbols(const Graph& graph, const std::vector<Tensor>& inputs) {
+  SymbolBindings symbols;
+  const std::vector<ValueId>& args = graph.region(graph.entry().body).args;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    EXPECT_TRUE(BindShape(graph.type(args[i]).shape, inputs[i].extents(), "input", &symbols).ok());
+  }
+  return symbols;
+}
+
+void CheckText(std::string_view text, const std::vector<Tensor>& inputs) {
+  absl::StatusOr<Graph> graph = Parse(text, Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  absl::StatusOr<std::vector<Tensor>> want = Interpret(*graph, inputs);
+  ASSERT_TRUE(want.ok()) << want.status();
+  RunStats stats;
+  absl::StatusOr<std::vector<Tensor>> got =
+      Execute(*graph, inputs, Symbols(*graph, inputs), &stats);
+  ASSERT_TRUE(got.ok()) << got.status();
+  for (size_t i = 0; i < want->size(); ++i) {
+    EXPECT_EQ(Difference((*got)[i], (*want)[i], {.ulp = 8}), "") << text;
+  }
+}
+
+TEST(ExecutableTest, EverySampleOfEveryOpAgreesWithTheInterpreter) {
+  for (const OpDef& op : AllOps()) {
+    const std::vector<Sample> samples = op.samples();
+    for (size_t s = 0; s < samples.size(); ++s) {
+      const std::string where = StrCat(op.name, " sample ", s, " \"", samples[s].label, "\"");
+      absl::StatusOr<Graph> graph = GraphOf(op, samples[s]);
+      ASSERT_TRUE(graph.ok()) << where << ": " << graph.status();
+      if (Mentions(*graph, "pfor")) continue;
+      std::vector<Tensor> inputs;
+      for (size_t k = 0; k < samples[s].operands.size(); ++k) {
+        inputs.push_back(samples[s].operands[k].Make(k + 1));
+      }
+      absl::StatusOr<std::vector<Tensor>> want = Interpret(*graph, inputs);
+      RunStats stats;
+      absl::StatusOr<std::vector<Tensor>> got =
+          Execute(*graph, inputs, Symbols(*graph, inputs), &stats);
+      ASSERT_EQ(got.ok(), want.ok()) << where << ": " << got.status() << " / " << want.status();
+      if (!want.ok()) continue;
+      for (size_t i = 0; i < want->size(); ++i) {
+        EXPECT_EQ(Difference((*got)[i], (*want)[i], {samples[s].ulp, samples[s].absolute}), "")
+            << where;
+      }
+    }
+  }
+}
+
+TEST(ExecutableTest, LoopsCarryAndCollect) {
+  CheckText(R"(
+    func @main(%x: f32[4], %n: i64[]) -> (f32[4], f32[n2,4]) {
+      %t = constant {value = i64[] {5}}
+      %a, %all = for(%t, %x) {extent = (5)} (%i: i64[], %c: f32[4]) {
+        %d = add(%c, %c)
+        %e = subtract(%d, %x)
+        yield %e, %c
+      }
+      return %a, %all
+    })" + std::string(),
+            {Tensor::Of<float>({4}, {1, 2, 3, 4}), Tensor::Scalar<int64_t>(5)});
+}
+
+TEST(ExecutableTest, WhileSwapsItsValues) {
+  CheckText(R"(
+    func @main(%x: i64[], %y: i64[]) -> (i64[], i64[], i64[]) {
+      %zero = constant {value = i64[] {0}}
+      %a, %b, %k = while(%x, %y, %zero) (%p: i64[], %q: i64[], %i: i64[]) {
+        %five = constant {value = i64[] {5}}
+        %more = less(%i, %five)
+        yield %more
+      } (%p: i64[], %q: i64[], %i: i64[]) {
+        %one = constant {value = i64[] {1}}
+        %next = add(%i, %one)
+        yield %q, %p, %next
+      }
+      return %a, %b, %k
+    })",
+            {Tensor::Scalar<int64_t>(10), Tensor::Scalar<int64_t>(20)});
+}
+
+TEST(ExecutableTest, BranchesCallsAndRecursion) {
+  constexpr char kText[] = R"(
+    func @main(%x: i64[]) -> (i64[]) {
+      %y = call(%x) {callee = "fib"}
+      return %y
+    }
+    func @fib(%n: i64[]) -> (i64[]) {
+      %two = constant {value = i64[] {2}}
+      %small = less(%n, %two)
+      %y: i64[] = if(%small) {
+        yield %n
+      } {
+        %one = constant {value = i64[] {1}}
+        %a = subtract(%n, %one)
+        %b = subtract(%n, %two)
+        %fa = call(%a) {callee = "fib"} : i64[]
+        %fb = call(%b) {callee = "fib"} : i64[]
+        %sum = add(%fa, %fb)
+        yield %sum
+      } : i64[]
+      return %y
+    })";
+  std::string text = kText;
+  const size_t typed = text.find("%y: i64[] = if");
+  text.replace(typed, 14, "%y = if");
+  CheckText(text, {Tensor::Scalar<int64_t>(12)});
+}
+
+TEST(ExecutableTest, ElementwiseGraphsAreOneLaunch) {
+  Graph graph;
+  Builder b(&graph, graph.AddFunction("main").body, &Ops());
+  const TensorType type{DType::kF32, {Dim::Symbol("n"), 33}};
+  std::vector<ValueId> values = {b.AddArg(type), b.AddArg(type), b.AddArg(type)};
+  const char* ops[] = {"add", "multiply", "subtract", "maximum", "minimum"};
+  for (int i = 0; i < 20; ++i) {
+    const ValueId x = values[(i * 7 + 3) % values.size()];
+    values.push_back(i % 4 == 3 ? b.Apply("tanh", {values.back()})
+                                : b.Apply(ops[i % 5], {values.back(), x}));
+  }
+  b.Yield({values.back()});
+  ASSERT_TRUE(b.ok()) << b.status();
+  std::vector<Tensor> inputs;
+  for (uint64_t i = 0; i < 3; ++i) inputs.push_back(Rand(DType::kF32, {70, 33}).Make(i));
+  RunStats stats;
+  absl::StatusOr<std::vector<Tensor>> got = Execute(graph, inputs, {{"n", 70}}, &stats);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(stats.kernel_launches, 1);
+  absl::StatusOr<std::vector<Tensor>> want = Interpret(graph, inputs);
+  ASSERT_TRUE(want.ok());
+  EXPECT_EQ(Difference((*got)[0], (*want)[0]), "");
+}
+
+TEST(ExecutableTest, AWarmRunAllocatesNothing) {
+  absl::StatusOr<Graph> parsed = Parse(R"(
+    func @main(%x: f32[n,1,8,8], %k: f32[16,1,3,3], %w: f32[1024,10]) -> (f32[n,10]) {
+      %c = convolution(%x, %k) {window_strides = [1, 1], padding_low = [1, 1],
+        padding_high = [1, 1], lhs_dilation = [1, 1], rhs_dilation = [1, 1]}
+      %r = relu(%c)
+      %f = reshape(%r) {shape = (n, 1024)}
+      %y = dot_general(%f, %w) {lhs_batch = [], rhs_batch = [], lhs_contract = [1],
+        rhs_contract = [0]}
+      return %y
+    })",
+                                       Ops());
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  auto program = std::make_shared<const Graph>(*std::move(parsed));
+  absl::StatusOr<std::unique_ptr<Executable>> executable = Executable::Create(program, "main");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  std::vector<Tensor> inputs = {Rand(DType::kF32, {32, 1, 8, 8}).Make(1),
+                                Rand(DType::kF32, {16, 1, 3, 3}).Make(2),
+                                Rand(DType::kF32, {1024, 10}).Make(3)};
+  std::vector<Tensor> outputs = {Tensor(DType::kF32, {32, 10})};
+  const SymbolBindings symbols = {{"n", 32}};
+  Workspace workspace;
+  RunStats stats;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t before = AllocationsOnThisThread();
+    const absl::Status status =
+        (*executable)->Run(symbols, inputs, absl::MakeSpan(outputs), &workspace, &stats);
+    const int64_t allocations = AllocationsOnThisThread() - before;
+    ASSERT_TRUE(status.ok()) << status;
+    if (i == 2) {
+      EXPECT_EQ(allocations, 0);
+    }
+  }
+}
+
+TEST(ExecutableTest, WrongInputsAreErrors) {
+  absl::StatusOr<Graph> graph = Parse(R"(
+    func @main(%x: f32[n,3]) -> (f32[n,3]) {
+      %y = add(%x, %x)
+      return %y
+    })",
+                                      Ops());
+  ASSERT_TRUE(graph.ok());
+  RunStats stats;
+  EXPECT_FALSE(Execute(*graph, {Tensor::Zeros(DType::kF32, {2, 4})}, {{"n", 2}}, &stats).ok());
+  EXPECT_FALSE(Execute(*graph, {}, {{"n", 2}}, &stats).ok());
+  EXPECT_FALSE(Execute(*graph, {Tensor::Zeros(DType::kF64, {2, 3})}, {{"n", 2}}, &stats).ok());
+}
+
+}  // namespace
+}  // namespace weir
