@@ -35,6 +35,19 @@ absl::Status CheckLength(std::string_view attr, size_t length, int rank) {
                          " entries, one for each axis of operand 0, found ", length);
 }
 
+absl::Status CheckDims(std::string_view attr, const std::vector<Dim>& dims) {
+  if (dims.size() > kMaxRank) {
+    return InvalidArgument("attribute '", attr, "' has ", dims.size(), " entries, at most ",
+                           kMaxRank, " axes are possible");
+  }
+  for (const Dim& dim : dims) {
+    if (!dim.is_number() || dim.number() >= 0) continue;
+    return InvalidArgument("attribute '", attr,
+                           "' has a negative extent: ", Shape(dims).ToString());
+  }
+  return absl::OkStatus();
+}
+
 bool MustDiffer(const Dim& a, const Dim& b) {
   const Dim difference = a - b;
   return difference.is_number() && difference.number() != 0;

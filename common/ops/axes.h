@@ -23,6 +23,9 @@ absl::Status CheckSorted(std::string_view attr, const Int64s& axes);
 // One entry for each axis of operand 0.
 absl::Status CheckLength(std::string_view attr, size_t length, int rank);
 
+// A shape that an attribute gives: no negative extents, at most kMaxRank axes.
+absl::Status CheckDims(std::string_view attr, const std::vector<Dim>& dims);
+
 // True if the dimensions differ whatever the symbols are: by a number other than 0.
 bool MustDiffer(const Dim& a, const Dim& b);
 // True if `a` exceeds `b` by a positive number.

@@ -98,7 +98,7 @@ TEST(WhereTest, PromotesTheChoices) {
       "f32[2,2] {1, 0.5, 1, 1.5}");
 }
 
-TEST(ReshapeTest, LeavesOneDimensionOpen) {
+TEST(LangReshapeTest, LeavesOneDimensionOpen) {
   auto to = [](Dims shape) {
     return [shape](Builder& b, const std::vector<ValueId>& v) { return Reshape(b, v[0], shape); };
   };
@@ -107,7 +107,7 @@ TEST(ReshapeTest, LeavesOneDimensionOpen) {
   EXPECT_THAT(TypeOf({"f32[n]"}, to({-1, -1})), HasSubstr("not two"));
 }
 
-TEST(ReshapeTest, SqueezeAndExpand) {
+TEST(LangReshapeTest, SqueezeAndExpand) {
   auto squeeze = [](Int64s axes) {
     return [axes](Builder& b, const std::vector<ValueId>& v) { return Squeeze(b, v[0], axes); };
   };
@@ -154,7 +154,7 @@ TEST(TakeTest, ReplacesTheAxis) {
       "f32[n,k,2,7]");
 }
 
-TEST(ReduceTest, KeepsAxesOnRequest) {
+TEST(LangReduceTest, KeepsAxesOnRequest) {
   auto sum = [](Int64s axes, ReducedAxes then) {
     return [=](Builder& b, const std::vector<ValueId>& v) {
       return Reduce(b, "reduce_sum", v[0], axes, then);
@@ -164,10 +164,10 @@ TEST(ReduceTest, KeepsAxesOnRequest) {
   EXPECT_EQ(TypeOf({"f32[n,3,4]"}, sum({-1, 0}, ReducedAxes::kKeep)), "f32[1,3,1]");
 }
 
-TEST(ReduceTest, MeanOverNumbersAndSymbols) {
+TEST(LangReduceTest, MeanOverNumbersAndSymbols) {
   auto mean = [](Builder& b, const std::vector<ValueId>& v) { return Mean(b, v[0], {0}); };
   EXPECT_EQ(Text({Tensor::Of<float>({4}, {1, 2, 3, 6})}, mean), "f32[] {3}");
-  EXPECT_EQ(Text({Tensor::Of<Half>({2}, {Half(60000.0f), Half(50000.0f)})}, mean), "f16[] {55008}");
+  EXPECT_EQ(Text({Tensor::Of<Half>({2}, {Half(60000.0f), Half(50016.0f)})}, mean), "f16[] {55008}");
   EXPECT_THAT(TypeOf({"i32[4]"}, mean), HasSubstr("cast it first"));
   const absl::StatusOr<Graph> graph = BuildGraph({TensorType::Parse("f64[n,2]").value()}, mean);
   ASSERT_TRUE(graph.ok()) << graph.status();

@@ -11,6 +11,7 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   const TensorType& operand = context.input(0);
   Shape shape(context.attr("shape").AsDims());
   const Int64s& axes = context.attr("axes").AsInts();
+  WEIR_RETURN_IF_ERROR(CheckDims("shape", shape.dims()));
   WEIR_RETURN_IF_ERROR(CheckLength("axes", axes.size(), operand.rank()));
   WEIR_RETURN_IF_ERROR(CheckAxes("axes", axes, shape.rank()));
   for (int i = 0; i < operand.rank(); ++i) {

@@ -7,6 +7,7 @@ namespace {
 absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   Shape shape(context.attr("shape").AsDims());
   const DType dtype = context.attr("dtype").AsDType();
+  WEIR_RETURN_IF_ERROR(CheckDims("shape", shape.dims()));
   WEIR_RETURN_IF_ERROR(CheckAxis("axis", context.attr("axis").AsInt(), shape.rank()));
   if (dtype == DType::kBool) return InvalidArgument("counts numbers, not bool");
   return std::vector<TensorType>{{dtype, std::move(shape)}};

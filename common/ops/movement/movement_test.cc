@@ -117,6 +117,20 @@ TEST(PadTest, InteriorAndNegative) {
   EXPECT_EQ(EvalOp("pad", {three, zero}, PadAttrs({-4}, {3}, {0})), "i32[2] {0, 0}");
 }
 
+TEST(PadTest, RefusesWhatOverflows) {
+  EXPECT_THAT(InferOp("pad", {"f32[1]", "f32[]"}, PadAttrs({INT64_MIN}, {INT64_MAX}, {0})),
+              HasSubstr("padding -9223372036854775808 of axis 0 is out of range"));
+}
+
+TEST(ShapeAttributeTest, RefusesNegativeExtents) {
+  EXPECT_THAT(InferOp("iota", {}, {{"shape", Dims{-1}}, {"dtype", DType::kF32}, {"axis", 0}}),
+              HasSubstr("'shape' has a negative extent: [-1]"));
+  EXPECT_THAT(InferOp("reshape", {"f32[6]"}, {{"shape", Dims{-2, -3}}}),
+              HasSubstr("negative extent: [-2,-3]"));
+  EXPECT_THAT(InferOp("broadcast_in_dim", {"f32[]"}, {{"shape", Dims(33, 1)}, {"axes", Int64s{}}}),
+              HasSubstr("has 33 entries"));
+}
+
 TEST(ReverseTest, Axes) {
   const Tensor x = Tensor::Of<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(EvalOp("reverse", {x}, {{"axes", Int64s{1}}}), "i32[2,3] {3, 2, 1, 6, 5, 4}");

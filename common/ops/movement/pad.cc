@@ -7,6 +7,9 @@
 namespace weir {
 namespace {
 
+// More is a mistake, and less than this cannot overflow.
+constexpr int64_t kMaxPadding = int64_t{1} << 40;
+
 // Padding of one axis. Negative low and high cut off.
 struct AxisPadding {
   int64_t low;
@@ -39,6 +42,10 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
     const AxisPadding padding = PaddingOf(context.node(), axis);
     if (padding.interior < 0) {
       return InvalidArgument("interior padding of axis ", axis, " is negative: ", padding.interior);
+    }
+    for (int64_t amount : {padding.low, padding.high, padding.interior}) {
+      if (amount >= -kMaxPadding && amount <= kMaxPadding) continue;
+      return InvalidArgument("padding ", amount, " of axis ", axis, " is out of range");
     }
     Dim extent = PaddedExtent(operand.shape[axis], padding);
     if (extent.is_number() && extent.number() < 0) {

@@ -7,11 +7,7 @@ namespace {
 absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   const TensorType& operand = context.input(0);
   Shape shape(context.attr("shape").AsDims());
-  for (const Dim& dim : shape.dims()) {
-    if (dim.is_number() && dim.number() < 0) {
-      return InvalidArgument("shape ", shape.ToString(), " has a negative extent");
-    }
-  }
+  WEIR_RETURN_IF_ERROR(CheckDims("shape", shape.dims()));
   if (MustDiffer(operand.shape.num_elements(), shape.num_elements())) {
     return InvalidArgument(OperandText(context, 0), " has ",
                            operand.shape.num_elements().ToString(), " elements, the result ",

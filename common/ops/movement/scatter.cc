@@ -102,8 +102,21 @@ void ApplyUpdates(const GatherDims& dims, const Tensor& indices, const Tensor& u
   });
 }
 
+// What types with unknown dimensions leave open.
+absl::Status CheckExtents(const GatherDims& dims, const Tensor& indices, const Tensor& updates) {
+  const Int64s batch_axes = dims.BatchAxes(updates.rank());
+  const Int64s index_axes = dims.IndexAxes(indices.rank());
+  for (size_t i = 0; i < batch_axes.size(); ++i) {
+    if (updates.extents()[batch_axes[i]] == indices.extents()[index_axes[i]]) continue;
+    return InvalidArgument("updates ", ExtentsToString(updates.extents()),
+                           " do not fit to the indices ", ExtentsToString(indices.extents()));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
   const GatherDims dims = GatherDims::Read(context.node(), kScatterNames);
+  WEIR_RETURN_IF_ERROR(CheckExtents(dims, context.input(1), context.input(2)));
   Tensor out = context.input(0).Clone();
   VisitCombiner(*ParseCombiner(context.attr("combiner").AsString()), [&](auto combiner) {
     VisitDType(out.dtype(), [&]<class T>(TypeTag<T>) {
