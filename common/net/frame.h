@@ -50,8 +50,8 @@ struct PayloadBuffer {
 };
 
 // Gives memory for slice number `index` of the frame with this header (whose checksum has been
-// verified). An error refuses the frame and closes the link with that error. Runs on a thread of
-// the transport.
+// verified). An error refuses the frame and closes the link with that error. Runs on the thread
+// that reads (in process: the one that sends) and must not call the link.
 using PayloadAllocator = std::function<absl::StatusOr<PayloadBuffer>(std::string_view header,
                                                                      size_t index, size_t size)>;
 
