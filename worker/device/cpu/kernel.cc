@@ -39,6 +39,16 @@ Extents StridesInOrder(absl::Span<const int64_t> extents, const AxisOrder& order
   return strides;
 }
 
+int KernelRequest::PlaceOf(ValueId operand) const {
+  return static_cast<int>(std::find(operands.begin(), operands.end(), operand) - operands.begin());
+}
+
+std::vector<int> KernelRequest::InputPlaces() const {
+  std::vector<int> places;
+  for (ValueId input : node().inputs) places.push_back(PlaceOf(input));
+  return places;
+}
+
 Isa DetectIsa() {
 #if defined(__x86_64__)
   __builtin_cpu_init();

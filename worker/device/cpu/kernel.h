@@ -93,15 +93,15 @@ class Kernel {
   virtual size_t resident_bytes() const { return 0; }
 };
 
-// What a kernel is made from. `nodes` is one node, or a fused group in program order; `operands`
-// are the values that the nodes use from outside, `results` those that others use.
+// What a kernel is made from; graph and constants outlive it. `nodes` is one node, or a fused group
+// in program order; `operands` are the values that the nodes use from outside, `results` those that
+// others use.
 struct KernelRequest {
   const Graph* graph = nullptr;
   absl::Span<const NodeId> nodes;
   absl::Span<const ValueId> operands;
   absl::Span<const ValueId> results;
-  // For each operand its value if it is the same in every call (the tensor outlives the kernel),
-  // else null. May be empty.
+  // For each operand its value if it is the same in every call, else null. May be empty.
   absl::Span<const Tensor* const> constants;
   Isa isa = Isa::kBaseline;
 
@@ -109,6 +109,10 @@ struct KernelRequest {
   const TensorType& operand_type(int i) const { return graph->type(operands[i]); }
   const TensorType& result_type(int i) const { return graph->type(results[i]); }
   const Tensor* constant(int i) const { return constants.empty() ? nullptr : constants[i]; }
+  // The place of a value among the operands, which are listed once each. REQUIRES: it is one.
+  int PlaceOf(ValueId operand) const;
+  // The places of the inputs of the (first) node.
+  std::vector<int> InputPlaces() const;
 };
 
 // Returns: the best instruction set that this machine and this build have. kAvx2 includes FMA.

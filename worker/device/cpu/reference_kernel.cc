@@ -37,18 +37,15 @@ Tensor Borrow(const View& view) {
 
 class ReferenceKernel final : public Kernel {
  public:
-  ReferenceKernel(const Graph& graph, const Node& node, const OpDef& op)
-      : graph_(graph), node_(node), op_(op) {}
+  ReferenceKernel(const KernelRequest& request, const OpDef& op)
+      : graph_(*request.graph), node_(request.node()), op_(op), places_(request.InputPlaces()) {}
 
   std::string_view name() const override { return "reference"; }
   bool allocates_per_call() const override { return true; }
 
   absl::Status Run(const KernelCall& call) const override {
-    // Operands are listed once each; the op wants one for each input.
     std::vector<Tensor> inputs;
-    for (ValueId input : node_.inputs) {
-      inputs.push_back(Borrow(call.operands[OperandOf(input)]));
-    }
+    for (int place : places_) inputs.push_back(Borrow(call.operands[place]));
     const SymbolBindings none;
     NodeContext context(graph_, node_, inputs, call.symbols == nullptr ? none : *call.symbols);
     WEIR_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, op_.reference(context));
@@ -66,18 +63,10 @@ class ReferenceKernel final : public Kernel {
   }
 
  private:
-  size_t OperandOf(ValueId input) const {
-    size_t number = 0;
-    for (size_t i = 0; node_.inputs[i] != input; ++i) {
-      const auto before = node_.inputs.begin() + i;
-      number += std::find(node_.inputs.begin(), before, *before) == before;
-    }
-    return number;
-  }
-
   const Graph& graph_;
   const Node& node_;
   const OpDef& op_;
+  const std::vector<int> places_;  // of the inputs
 };
 
 }  // namespace
@@ -91,7 +80,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeReference(const KernelRequest& reque
   if (!node.regions.empty() || node.op == "call") {
     return absl::UnimplementedError(StrCat(node.op, " has regions, which kernels do not run"));
   }
-  return std::unique_ptr<Kernel>(new ReferenceKernel(*request.graph, node, *op));
+  return std::unique_ptr<Kernel>(new ReferenceKernel(request, *op));
 }
 
 }  // namespace weir::cpu

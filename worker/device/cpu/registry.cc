@@ -4,8 +4,12 @@
 #include "common/ops/registry.h"
 #include "worker/device/cpu/fused.h"
 #include "worker/device/cpu/linalg/dot_general.h"
+#include "worker/device/cpu/movement/movement.h"
 #include "worker/device/cpu/nn/convolution.h"
+#include "worker/device/cpu/nn/reduce_window.h"
+#include "worker/device/cpu/reduce/reduce.h"
 #include "worker/device/cpu/reference_kernel.h"
+#include "worker/device/cpu/sort/sort.h"
 
 namespace weir::cpu {
 namespace {

@@ -1,4 +1,5 @@
-// Hands out the scratch memory of one kernel call from front to back, in pieces aligned to 64 bytes.
+// Hands out the scratch memory of one kernel call from front to back, in pieces aligned to 64
+// bytes.
 #ifndef WEIR_WORKER_DEVICE_CPU_SCRATCH_H_
 #define WEIR_WORKER_DEVICE_CPU_SCRATCH_H_
 

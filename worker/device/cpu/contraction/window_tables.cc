@@ -24,10 +24,20 @@ Seen SeenFrom(const WindowSpan& span, int64_t out, int64_t element_step) {
   return {element, first, std::min(by_window, by_input)};
 }
 
+int64_t ElementStep(const WindowSpan& span) {
+  return span.in_dilation / std::gcd(span.in_dilation, span.window_dilation);
+}
+
 }  // namespace
 
+int64_t FillSeen(const WindowSpan& span, Seen* seen) {
+  const int64_t element_step = ElementStep(span);
+  for (int64_t out = 0; out < span.out; ++out) seen[out] = SeenFrom(span, out, element_step);
+  return element_step * span.window_dilation / span.in_dilation;
+}
+
 WindowTable::WindowTable(const WindowSpan& span) {
-  element_step_ = span.in_dilation / std::gcd(span.in_dilation, span.window_dilation);
+  element_step_ = ElementStep(span);
   input_step_ = element_step_ * span.window_dilation / span.in_dilation;
   segment_step_ = span.in_dilation == 1 ? span.stride : 0;
   seen_.reserve(span.out);

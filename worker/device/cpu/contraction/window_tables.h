@@ -36,6 +36,10 @@ struct Segment {
   int64_t end = 0;
 };
 
+// Fills `seen` for every output position. Returns: input_step. For callers with memory of their
+// own.
+int64_t FillSeen(const WindowSpan& span, Seen* seen);
+
 class WindowTable {
  public:
   WindowTable() = default;

@@ -116,14 +116,10 @@ class DotGeneral final : public Kernel {
         compute_(compute),
         isa_(request.isa),
         epilogue_(EpilogueOf(*request.graph, request.nodes)) {
-    auto place = [&](ValueId value) {
-      return std::find(request.operands.begin(), request.operands.end(), value) -
-             request.operands.begin();
-    };
-    lhs_operand_ = place(request.node().inputs[0]);
-    rhs_operand_ = place(request.node().inputs[1]);
+    lhs_operand_ = request.PlaceOf(request.node().inputs[0]);
+    rhs_operand_ = request.PlaceOf(request.node().inputs[1]);
     lhs_constant_ = request.constant(lhs_operand_) != nullptr;
-    if (epilogue_.bias.valid()) bias_operand_ = place(epilogue_.bias);
+    if (epilogue_.bias.valid()) bias_operand_ = request.PlaceOf(epilogue_.bias);
     const Tensor* rhs = request.constant(rhs_operand_);
     if (rhs != nullptr && rhs_.batch.empty() && !NeedsCopy(ViewOf(*rhs), rhs_)) PackRhs(*rhs);
   }
@@ -332,7 +328,7 @@ class DotGeneral final : public Kernel {
   const DType dtype_, compute_;
   const Isa isa_;
   const Epilogue epilogue_;
-  size_t lhs_operand_ = 0, rhs_operand_ = 0, bias_operand_ = 0;
+  int lhs_operand_ = 0, rhs_operand_ = 0, bias_operand_ = 0;
   bool lhs_constant_ = false;
   std::shared_ptr<Buffer> packed_;
   size_t packed_bytes_ = 0;

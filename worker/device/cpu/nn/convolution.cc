@@ -96,13 +96,9 @@ class ConvolutionKernel final : public Kernel {
         lanes_(VisitComputeType(compute,
                                 [&]<class T>(T) { return TileLoopsFor<T>(request.isa).lanes; })),
         tables_(lanes_) {
-    auto place = [&](ValueId value) {
-      return std::find(request.operands.begin(), request.operands.end(), value) -
-             request.operands.begin();
-    };
-    in_operand_ = place(request.node().inputs[0]);
-    filter_operand_ = place(request.node().inputs[1]);
-    if (epilogue_.bias.valid()) bias_operand_ = place(epilogue_.bias);
+    in_operand_ = request.PlaceOf(request.node().inputs[0]);
+    filter_operand_ = request.PlaceOf(request.node().inputs[1]);
+    if (epilogue_.bias.valid()) bias_operand_ = request.PlaceOf(epilogue_.bias);
     PackConstantFilters(request);
   }
 
@@ -137,7 +133,7 @@ class ConvolutionKernel final : public Kernel {
                      BiasBytes(operands[filter_operand_], sizeof(T));
       if (packed_ == nullptr) bytes += PackedBound(operands[filter_operand_], sizeof(T));
       if (!ComputesInPlace(dtype_)) {
-        for (size_t i : {in_operand_, filter_operand_}) {
+        for (int i : {in_operand_, filter_operand_}) {
           const size_t count = NumElements(operands[i].extents);
           bytes += Padded(count * sizeof(T)) + Padded(count * SizeOf(dtype_));
         }
@@ -348,7 +344,7 @@ class ConvolutionKernel final : public Kernel {
   const Isa isa_;
   const Epilogue epilogue_;
   const int lanes_;
-  size_t in_operand_ = 0, filter_operand_ = 0, bias_operand_ = 0;
+  int in_operand_ = 0, filter_operand_ = 0, bias_operand_ = 0;
   std::shared_ptr<Buffer> packed_;
   size_t packed_bytes_ = 0;
   mutable TableCache tables_;

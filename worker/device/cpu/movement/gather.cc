@@ -1,0 +1,238 @@
+// gather and scatter: for each index vector one slice, moved as a block where it lies inside.
+#include <algorithm>
+
+#include "common/base/status.h"
+#include "common/ops/axes.h"
+#include "common/ops/combine.h"
+#include "common/ops/movement/gather_dims.h"
+#include "common/tensor/copy.h"
+#include "worker/device/cpu/movement/movement.h"
+
+namespace weir::cpu {
+namespace {
+
+// Indices may be anything; within these bounds sums with extents cannot overflow.
+constexpr int64_t kFarIndex = int64_t{1} << 60;
+
+int64_t ReadIndex(const View& indices, int64_t offset) {
+  return VisitDType(indices.dtype, [&]<class T>(TypeTag<T>) -> int64_t {
+    if constexpr (std::is_integral_v<T>) {
+      const T value = indices.as<T>()[offset];
+      if constexpr (std::is_same_v<T, uint64_t>) {
+        if (value > static_cast<uint64_t>(kFarIndex)) return kFarIndex;
+      }
+      return std::clamp<int64_t>(static_cast<int64_t>(value), -kFarIndex, kFarIndex);
+    } else {
+      return 0;
+    }
+  });
+}
+
+// The dimension numbers, with the lists that follow from them.
+struct Numbers {
+  Numbers(const Node& node, const GatherNames& names, int operand_rank, int indices_rank,
+          int sliced_rank)
+      : dims(GatherDims::Read(node, names)),
+        window_axes(dims.WindowAxes(operand_rank)),
+        batch_axes(dims.BatchAxes(sliced_rank)),
+        index_axes(dims.IndexAxes(indices_rank)) {
+    for (int64_t axis : dims.indices_batching) {
+      batching_places.push_back(std::find(index_axes.begin(), index_axes.end(), axis) -
+                                index_axes.begin());
+    }
+  }
+
+  // Calls visit(start, offset of the slice in `sliced`) for each index vector, in row-major order.
+  template <class Visit>
+  void ForEachSlice(const View& indices, const View& sliced, int operand_rank, Visit visit) const {
+    Extents extents;
+    for (int64_t axis : index_axes) extents.push_back(indices.extents[axis]);
+    if (NumElements(extents) == 0) return;
+    const int64_t step =
+        dims.index_vector < indices.rank() ? indices.strides[dims.index_vector] : 0;
+    Extents place(extents.size(), 0);
+    Extents start(operand_rank, 0);
+    do {
+      int64_t position = 0, offset = 0;
+      for (size_t i = 0; i < place.size(); ++i) {
+        position += place[i] * indices.strides[index_axes[i]];
+        offset += place[i] * sliced.strides[batch_axes[i]];
+      }
+      for (size_t k = 0; k < dims.index_map.size(); ++k) {
+        start[dims.index_map[k]] = ReadIndex(indices, position + static_cast<int64_t>(k) * step);
+      }
+      for (size_t i = 0; i < dims.operand_batching.size(); ++i) {
+        start[dims.operand_batching[i]] = place[batching_places[i]];
+      }
+      visit(start, offset);
+    } while (NextIndex(extents, &place));
+  }
+
+  GatherDims dims;
+  Int64s window_axes, batch_axes, index_axes;
+  std::vector<size_t> batching_places;
+};
+
+class GatherKernel final : public Kernel {
+ public:
+  GatherKernel(const KernelRequest& request, std::vector<int> places)
+      : numbers_(request.node(), kGatherNames, request.operand_type(places[0]).rank(),
+                 request.operand_type(places[1]).rank(), request.result_type(0).rank()),
+        sizes_(request.node().attr("slice_sizes").AsDims()),
+        places_(std::move(places)) {}
+  std::string_view name() const override { return "gather"; }
+
+  absl::Status Run(const KernelCall& call) const override {
+    const View& from = call.operands[places_[0]];
+    const View& to = call.results[0];
+    if (NumElements(to.extents) == 0) return absl::OkStatus();
+    Extents last(from.rank());  // largest start at which a slice lies inside
+    for (int axis = 0; axis < from.rank(); ++axis) {
+      const SymbolBindings none;
+      WEIR_ASSIGN_OR_RETURN(const int64_t size,
+                            sizes_[axis].Evaluate(call.symbols == nullptr ? none : *call.symbols));
+      last[axis] = from.extents[axis] - size;
+      if (last[axis] >= 0) continue;
+      return InvalidArgument("a slice of ", size, " does not fit into axis ", axis,
+                             " of operand 0 ", ExtentsToString(from.extents));
+    }
+    Extents extents, from_strides, to_strides;
+    for (size_t i = 0; i < numbers_.window_axes.size(); ++i) {
+      extents.push_back(to.extents[numbers_.dims.window[i]]);
+      from_strides.push_back(from.strides[numbers_.window_axes[i]]);
+      to_strides.push_back(to.strides[numbers_.dims.window[i]]);
+    }
+    const int64_t bytes = SizeOf(from.dtype);
+    numbers_.ForEachSlice(
+        call.operands[places_[1]], to, from.rank(), [&](const Extents& start, int64_t offset) {
+          int64_t source = 0;
+          for (int axis = 0; axis < from.rank(); ++axis) {
+            source += std::clamp<int64_t>(start[axis], 0, last[axis]) * from.strides[axis];
+          }
+          CopyStrided(from.dtype, extents, from.as<std::byte>() + source * bytes, from_strides,
+                      to.as<std::byte>() + offset * bytes, to_strides);
+        });
+    return absl::OkStatus();
+  }
+
+ private:
+  const Numbers numbers_;
+  const std::vector<Dim> sizes_;
+  const std::vector<int> places_;
+};
+
+template <Combiner combiner, class T>
+T CombineStored(T a, T b) {
+  if constexpr (kIsHalf<T>) {
+    return T(Combine<combiner, float>(static_cast<float>(a), static_cast<float>(b)));
+  } else {
+    return Combine<combiner, T>(a, b);
+  }
+}
+
+// One slice of updates on the elements of the result that lie inside; from innermost axis outwards
+// by recursion over the window axes.
+template <Combiner combiner, class T>
+struct Updates {
+  absl::Span<const int64_t> window;        // extents
+  absl::Span<const int64_t> from_strides;  // by window axis
+  absl::Span<const int64_t> to_strides;
+  absl::Span<const int64_t> first;  // of the window in the result
+  absl::Span<const int64_t> limit;  // extents of the result
+
+  void Apply(size_t axis, const T* from, T* to) const {
+    if (axis == window.size()) {
+      *to = CombineStored<combiner, T>(*to, *from);
+      return;
+    }
+    const int64_t begin = std::max<int64_t>(0, -first[axis]);
+    const int64_t end = std::min(window[axis], limit[axis] - first[axis]);
+    for (int64_t i = begin; i < end; ++i) {
+      Apply(axis + 1, from + i * from_strides[axis], to + (first[axis] + i) * to_strides[axis]);
+    }
+  }
+};
+
+class ScatterKernel final : public Kernel {
+ public:
+  ScatterKernel(const KernelRequest& request, Combiner combiner, std::vector<int> places)
+      : numbers_(request.node(), kScatterNames, request.operand_type(places[0]).rank(),
+                 request.operand_type(places[1]).rank(), request.operand_type(places[2]).rank()),
+        combiner_(combiner),
+        places_(std::move(places)) {}
+  std::string_view name() const override { return "scatter"; }
+
+  absl::Status Run(const KernelCall& call) const override {
+    const View& base = call.operands[places_[0]];
+    const View& indices = call.operands[places_[1]];
+    const View& updates = call.operands[places_[2]];
+    const View& to = call.results[0];
+    for (size_t i = 0; i < numbers_.batch_axes.size(); ++i) {
+      if (updates.extents[numbers_.batch_axes[i]] == indices.extents[numbers_.index_axes[i]]) {
+        continue;
+      }
+      return InvalidArgument("updates ", ExtentsToString(updates.extents),
+                             " do not fit to the indices ", ExtentsToString(indices.extents));
+    }
+    const bool in_place =
+        base.data == to.data && base.strides == to.strides && base.extents == to.extents;
+    if (!in_place) {
+      CopyStrided(to.dtype, to.extents, base.data, base.strides, to.data, to.strides);
+    }
+    VisitCombiner(combiner_, [&](auto tag) {
+      VisitDType(to.dtype, [&]<class T>(TypeTag<T>) {
+        Apply<decltype(tag)::value, T>(indices, updates, to);
+      });
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  template <Combiner combiner, class T>
+  void Apply(const View& indices, const View& updates, const View& to) const {
+    Extents window, from_strides, to_strides, limit;
+    for (size_t i = 0; i < numbers_.window_axes.size(); ++i) {
+      window.push_back(updates.extents[numbers_.dims.window[i]]);
+      from_strides.push_back(updates.strides[numbers_.dims.window[i]]);
+      to_strides.push_back(to.strides[numbers_.window_axes[i]]);
+      limit.push_back(to.extents[numbers_.window_axes[i]]);
+    }
+    Extents first(window.size());
+    numbers_.ForEachSlice(indices, updates, to.rank(), [&](const Extents& start, int64_t offset) {
+      int64_t target = 0;
+      size_t next_window_axis = 0;
+      for (int axis = 0; axis < to.rank(); ++axis) {
+        const bool in_window = next_window_axis < numbers_.window_axes.size() &&
+                               numbers_.window_axes[next_window_axis] == axis;
+        if (in_window) {
+          first[next_window_axis++] = start[axis];
+        } else if (start[axis] < 0 || start[axis] >= to.extents[axis]) {
+          return;
+        } else {
+          target += start[axis] * to.strides[axis];
+        }
+      }
+      const Updates<combiner, T> slice{window, from_strides, to_strides, first, limit};
+      slice.Apply(0, updates.as<const T>() + offset, to.as<T>() + target);
+    });
+  }
+
+  const Numbers numbers_;
+  const Combiner combiner_;
+  const std::vector<int> places_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeGather(const KernelRequest& request) {
+  return std::unique_ptr<Kernel>(new GatherKernel(request, request.InputPlaces()));
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeScatter(const KernelRequest& request) {
+  const std::optional<Combiner> combiner =
+      ParseCombiner(request.node().attr("combiner").AsString());
+  if (!combiner.has_value()) return absl::UnimplementedError("unknown combiner");
+  return std::unique_ptr<Kernel>(new ScatterKernel(request, *combiner, request.InputPlaces()));
+}
+
+}  // namespace weir::cpu
