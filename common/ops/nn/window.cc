@@ -17,6 +17,9 @@ Dim WindowAxis::OutputExtent(const Dim& base, const Dim& window) const {
   const Dim padded = Dilated(base, base_dilation) + padding_low + padding_high;
   const Dim reach = Dilated(window, window_dilation);
   if (padded.is_number() && padded.number() <= 0) return 0;
+  // A window of one element changes nothing, whatever the extent; symbols are never negative.
+  const bool shrinks = padding_low < 0 || padding_high < 0;
+  if (reach == Dim(1) && stride == 1 && !shrinks) return padded;
   const Dim room = padded - reach;
   if (room.is_number() && room.number() < 0) return 0;
   return Max(Dim(0), FloorDiv(room, Dim(stride)) + 1);
