@@ -9,10 +9,10 @@ function(weir_glob out)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# weir_library(NAME DIRS folder... DEPS library... [DEFINES definition...]): sources of the folders, and NAME_test
-# from their *_test.cc.
+# weir_library(NAME DIRS folder... DEPS library... [DEFINES definition...] [TEST_DEPS library...]): sources of the
+# folders, and NAME_test from their *_test.cc.
 function(weir_library name)
-  cmake_parse_arguments(ARG "" "" "DIRS;DEPS;DEFINES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DIRS;DEPS;DEFINES;TEST_DEPS" ${ARGN})
   weir_glob(all ${ARG_DIRS})
   set(tests ${all})
   list(FILTER all EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
@@ -26,7 +26,7 @@ function(weir_library name)
     target_link_libraries(${name} INTERFACE ${ARG_DEPS})
   endif()
   if(tests)
-    weir_test(${name}_test "${tests}" unit ${name})
+    weir_test(${name}_test "${tests}" unit ${name} ${ARG_TEST_DEPS})
   endif()
 endfunction()
 

@@ -299,11 +299,13 @@ Dim Mod(const Dim& a, const Dim& b) {
 
 Dim Min(const Dim& a, const Dim& b) {
   if (a.is_unknown() || b.is_unknown()) return Dim::Unknown();
+  if (a.is_number() && b.is_number()) return std::min(a.number(), b.number());
   return Expr::FoldMinMax(Op::kMin, a, b);
 }
 
 Dim Max(const Dim& a, const Dim& b) {
   if (a.is_unknown() || b.is_unknown()) return Dim::Unknown();
+  if (a.is_number() && b.is_number()) return std::max(a.number(), b.number());
   return Expr::FoldMinMax(Op::kMax, a, b);
 }
 

@@ -19,12 +19,11 @@ namespace {
 
 // y = x + x on every row, then z = y reversed over all rows, on every worker.
 constexpr char kPlan[] = R"(
-  program: "func @double(%first: i64[], %x: f32[m]) -> (f32[m]) { %y = add(%x, %x) return %y }
-    func @mirror(%first: i64[], %y: f32[n], %w: f32[m]) -> (f32[m]) {
-      %r = reverse(%y) {axes = [0]}
-      %s = dynamic_slice(%r, %first) {sizes = (m)}
-      return %s
-    }"
+  program: "func @double(%first: i64[], %x: f32[m]) -> (f32[m]) { %y = add(%x, %x) return %y }"
+    " func @mirror(%first: i64[], %y: f32[n], %x: f32[m]) -> (f32[m]) {"
+    "   %r = reverse(%y) {axes = [0]}"
+    "   %s = dynamic_slice(%r, %first) {sizes = (m)}"
+    "   return %s }"
   values { name: "x" type: "f32[n]" placement: PLACEMENT_FEED }
   values { name: "y" type: "f32[n]" placement: PLACEMENT_SPLIT }
   values { name: "z" type: "f32[n]" placement: PLACEMENT_SPLIT }

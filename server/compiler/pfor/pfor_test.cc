@@ -44,12 +44,12 @@ absl::StatusOr<Graph> Mapped(Graph graph, uint32_t varying) {
   for (size_t k = 0; k < params.size(); ++k) {
     TensorType type = graph.type(params[k]);
     const bool varies = (varying >> k) & 1;
-    if (varies) type.shape.dims().insert(type.shape.dims().begin(), Dim::Symbol("n"));
+    if (varies) type.shape.dims().insert(type.shape.dims().begin(), Dim::Symbol("lanes"));
     const ValueId arg = outer.AddArg(std::move(type));
     map.emplace(params[k], varies ? TakeRow(inner, arg, i) : arg);
   }
   inner.Yield(CloneRegionBody(graph, example, &graph, inner.region(), &map));
-  outer.Yield(outer.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{Dim::Symbol("n")}}},
+  outer.Yield(outer.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{Dim::Symbol("lanes")}}},
                              {inner.region()}));
   WEIR_RETURN_IF_ERROR(outer.status());
   WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
@@ -86,7 +86,7 @@ void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying,
   for (int64_t n : {0, 1, 2, 5}) {
     const std::vector<Tensor> inputs = Inputs(sample, varying, n);
     InterpretOptions options;
-    options.symbols = {{"n", n}};
+    options.symbols = {{"lanes", n}};
     absl::StatusOr<std::vector<Tensor>> want = Interpret(*loop, inputs, options);
     ASSERT_TRUE(want.ok()) << where << " n=" << n << ": " << want.status();
     for (int64_t ranges : {1, 2}) {

@@ -1,5 +1,6 @@
 #include "server/compiler/pfor/rewrite.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -130,10 +131,10 @@ absl::Status BodyRewrite::ConvertNode(NodeId id, Builder into) {
   const std::vector<ValueId> sources = graph_->node(id).outputs;
   bool any_varies = false;
   for (ValueId output : sources) any_varies = any_varies || varies(output);
-  if (!any_varies) {
-    const bool at_top = graph_->node(id).parent == body_;
+  if (!any_varies && !variance_.Touched(id)) {
     absl::flat_hash_map<NodeId, NodeId> nodes;
-    CloneNode(*graph_, id, graph_, at_top ? invariant_.region() : into.region(), &map_, &nodes);
+    CloneNode(*graph_, id, graph_, MayHoist(id) ? invariant_.region() : into.region(), &map_,
+              &nodes);
     return absl::OkStatus();
   }
   const OpDef& op = *FindOp(graph_->node(id).op);
@@ -150,6 +151,20 @@ absl::Status BodyRewrite::ConvertNode(NodeId id, Builder into) {
     map_.insert_or_assign(sources[i], rewrite.outputs()[i]);
   }
   return absl::OkStatus();
+}
+
+// A node of the body itself (not of a loop in it) leaves the conversion if all that it uses did.
+bool BodyRewrite::MayHoist(NodeId id) const {
+  const Node& node = graph_->node(id);
+  if (node.parent != body_) return false;
+  auto outside = [this](ValueId value) {
+    return graph_->Contains(graph_->value(Image(value)).region, invariant_.region());
+  };
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), outside)) return false;
+  return std::all_of(node.regions.begin(), node.regions.end(), [&](RegionId region) {
+    const std::vector<ValueId> captures = graph_->Captures(region);
+    return std::all_of(captures.begin(), captures.end(), outside);
+  });
 }
 
 absl::Status BodyRewrite::RunInLoop(NodeId id, Builder into, std::string_view reason) {

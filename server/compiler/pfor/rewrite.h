@@ -41,6 +41,7 @@ class BodyRewrite {
 
   absl::Status ConvertNodes(RegionId region, Builder into);
   absl::Status ConvertNode(NodeId id, Builder into);
+  bool MayHoist(NodeId id) const;
   // Runs one node in a `for` over the iterations.
   absl::Status RunInLoop(NodeId id, Builder into, std::string_view reason);
   ValueId Image(ValueId source) const;
