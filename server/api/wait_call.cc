@@ -9,7 +9,7 @@ namespace {
 
 // Time that the answer needs to arrive before the client's deadline.
 absl::Duration MarginOf(absl::Duration remaining) {
-  return std::clamp(remaining / 10, absl::Milliseconds(5), absl::Milliseconds(200));
+  return std::clamp(remaining / 5, absl::Milliseconds(10), absl::Milliseconds(500));
 }
 
 class WaitCall : public Call<grpc::ServerUnaryReactor> {

@@ -162,7 +162,7 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
   void OnJob(const JobEntry& job, JobEvent event) override {
     if (event != JobEvent::kProgress) journal_->Put({job.view, job.digest.ToString()});
     if (event == JobEvent::kEnded && job.view.state() == v1::Job::FAILED) {
-      Log(LogLevel::kWarning, "job failed",
+      Log(LogLevel::kInfo, "job failed",
           {{"job", job.view.id()},
            {"worker", job.view.failure().worker()},
            {"why", job.view.failure().message()}});

@@ -146,6 +146,20 @@ TEST(CoordinatorCoreTest, ALostWorkerFailsAJobEvenAfterItsOwnPart) {
   EXPECT_EQ(harness.State("job-1"), v1::Job::FAILED);
 }
 
+TEST(CoordinatorCoreTest, AWorkerLostBeforeTheRunBeginsCostsNothing) {
+  CoreHarness harness;
+  harness.AddWorker(1, "w1");
+  harness.AddWorker(2, "w2");
+  ASSERT_TRUE(harness.Submit("p", 4).ok());
+  harness.CompileAll();
+  harness.core.OnWorkerClosed(2, absl::UnavailableError("gone"));
+  harness.LoadAll();
+  const std::vector<SentToWorker> starts = harness.TakeStarts();
+  ASSERT_EQ(starts.size(), 1u);
+  harness.FinishRun(starts[0]);
+  EXPECT_EQ(harness.State("job-1"), v1::Job::SUCCEEDED);
+}
+
 TEST(CoordinatorCoreTest, TheCauseIsNamedNotItsConsequence) {
   CoreHarness harness;
   const std::vector<SentToWorker> starts = StartOnTwo(harness, 4);

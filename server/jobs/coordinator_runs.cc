@@ -378,6 +378,10 @@ void CoordinatorCore::LoseWorker(uint64_t id, const absl::Status& reason) {
     if (rank < 0) continue;
     // One that drains has flushed what it owed to others.
     if (drains && job->run->finished[rank]) continue;
+    if (job->run->id == 0) {
+      Requeue(job);
+      continue;
+    }
     Fail(job, FailureOf(absl::AbortedError(
                             StrCat("worker ", name, " was lost: ", ToStd(reason.message()))),
                         name));

@@ -103,8 +103,11 @@ class CoreHarness : public CoordinatorOutbox {
   }
 
   void LoadAll() {
-    for (const SentToWorker& item : TakeSent()) {
-      if (!item.message.has_load_program()) continue;
+    for (SentToWorker& item : TakeSent()) {
+      if (!item.message.has_load_program()) {
+        sent.push_back(std::move(item));
+        continue;
+      }
       v1::WorkerMessage message;
       message.mutable_program_loaded()->set_program_id(item.message.load_program().program_id());
       core.OnWorkerMessage(item.worker, message, {});

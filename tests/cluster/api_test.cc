@@ -33,9 +33,9 @@ constexpr char kDouble[] = R"(func @main(%x: f32[3]) -> (f32[3] "y") {
 
 // Does not end by itself within the time of a test.
 constexpr char kLong[] = R"(func @main(%x: f32[3]) -> (f32[3] "y") {
-  %zero = constant {value = i64[] 0}
-  %one = constant {value = i64[] 1}
-  %limit = constant {value = i64[] 400000000}
+  %zero = constant {value = i64[] {0}}
+  %one = constant {value = i64[] {1}}
+  %limit = constant {value = i64[] {400000000}}
   %count, %y = while(%zero, %x) (%i: i64[], %v: f32[3]) {
     %go = less(%i, %limit)
     yield %go
@@ -286,7 +286,7 @@ TEST(ApiTest, WaitAnswersBeforeTheDeadlineWithTheStateOfThen) {
   auto jobs = cluster.Jobs();
   v1::SubmitResponse response;
   ASSERT_TRUE(Submit(*jobs, Spec(kDouble, {"x"}), Rows(2), &response).ok());
-  v1::Job job = Wait(*jobs, response.job().id(), absl::Milliseconds(300));
+  v1::Job job = Wait(*jobs, response.job().id(), absl::Seconds(2));
   EXPECT_EQ(job.state(), v1::Job::QUEUED);
   EXPECT_EQ(job.waits_for(), "a worker: none is ready");
   EXPECT_EQ(Result(*jobs, job.id()).status().code(), absl::StatusCode::kFailedPrecondition);
