@@ -1,0 +1,170 @@
+// Every case of the ONNX backend test suite (Debian's libonnx-testdata) goes through the importer,
+// the reference interpreter and the executor.
+//
+// A case either passes or is unsupported: its import ends with UNIMPLEMENTED. onnx_unsupported.txt
+// lists each reason for that, by operator; a reason that comes or goes fails the test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/interp/interpreter.h"
+#include "server/compiler/import/import.h"
+#include "tests/conformance/onnx_case.h"
+#include "worker/executor/executable.h"
+
+namespace weir {
+namespace {
+
+constexpr int kPassing = 0;
+
+struct Outcome {
+  enum class Kind { kPassed, kUnsupported, kFailed };
+  Kind kind = Kind::kPassed;
+  std::string message;
+};
+
+// Cases whose outputs may differ by more than usual, and why.
+const std::map<std::string, Closeness>& WiderCases() {
+  static const auto* const cases = new std::map<std::string, Closeness>{};
+  return *cases;
+}
+
+Closeness ClosenessOf(const OnnxCase& onnx_case) {
+  auto it = WiderCases().find(onnx_case.name);
+  return it == WiderCases().end() ? Closeness() : it->second;
+}
+
+// "Operator: why", without the names that a case gives to its nodes and values.
+std::string ReasonOf(const absl::Status& status) {
+  std::string text(ToStd(status.message()));
+  text = std::regex_replace(text, std::regex("^[^ ]*: "), "");
+  text = std::regex_replace(text, std::regex("^operator "), "");
+  text = std::regex_replace(text, std::regex(" \\(node \"[^\"]*\", opset [0-9]+\\)"), "");
+  return std::regex_replace(text, std::regex(" '[^']*'"), "");
+}
+
+absl::Status Compare(const std::vector<Tensor>& got, const std::vector<Tensor>& want,
+                     const Closeness& closeness, std::string_view who) {
+  if (got.size() != want.size()) {
+    return InvalidArgument(who, " gives ", got.size(), " outputs, not ", want.size());
+  }
+  for (size_t i = 0; i < got.size(); ++i) {
+    const std::string difference = FarElement(got[i], want[i], closeness);
+    if (!difference.empty()) return InvalidArgument(who, ", output ", i, ": ", difference);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Tensor>> Execute(std::shared_ptr<const Graph> graph,
+                                            const std::vector<Tensor>& inputs) {
+  const Function& entry = graph->entry();
+  const Region& body = graph->region(entry.body);
+  SymbolBindings symbols;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& argument = graph->value(body.args[i]);
+    WEIR_RETURN_IF_ERROR(
+        BindShape(argument.type.shape, inputs[i].extents(), argument.name, &symbols));
+  }
+  WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                        Executable::Create(graph, entry.name));
+  std::vector<Tensor> outputs(body.results.size());
+  Workspace workspace;
+  RunStats stats;
+  WEIR_RETURN_IF_ERROR(
+      executable->Run(symbols, inputs, absl::MakeSpan(outputs), &workspace, &stats));
+  return outputs;
+}
+
+absl::Status RunImported(const OnnxCase& onnx_case, Graph imported) {
+  WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadCaseTensors(onnx_case, "input"));
+  WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> wanted, ReadCaseTensors(onnx_case, "output"));
+  auto graph = std::make_shared<const Graph>(std::move(imported));
+  const Closeness closeness = ClosenessOf(onnx_case);
+  absl::StatusOr<std::vector<Tensor>> interpreted = Interpret(*graph, inputs);
+  WEIR_RETURN_IF_ERROR(Annotate(interpreted.status(), "interpreter"));
+  WEIR_RETURN_IF_ERROR(Compare(*interpreted, wanted, closeness, "interpreter"));
+  absl::StatusOr<std::vector<Tensor>> executed = Execute(graph, inputs);
+  WEIR_RETURN_IF_ERROR(Annotate(executed.status(), "executor"));
+  return Compare(*executed, *interpreted, closeness, "executor");
+}
+
+Outcome RunCase(const OnnxCase& onnx_case) {
+  absl::StatusOr<std::string> bytes = ReadBytes(onnx_case.folder + "/model.onnx");
+  if (!bytes.ok()) return {Outcome::Kind::kFailed, std::string(bytes.status().message())};
+  absl::StatusOr<Graph> graph = ImportOnnx(*bytes, "model.onnx");
+  if (absl::IsUnimplemented(graph.status())) {
+    return {Outcome::Kind::kUnsupported, ReasonOf(graph.status())};
+  }
+  const absl::Status status =
+      graph.ok() ? RunImported(onnx_case, *std::move(graph)) : graph.status();
+  if (!status.ok()) return {Outcome::Kind::kFailed, status.ToString()};
+  return {};
+}
+
+class OnnxNodes : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!outcomes_.empty()) return;
+    for (const OnnxCase& onnx_case : AllOnnxCases()) {
+      outcomes_[onnx_case.name] = RunCase(onnx_case);
+    }
+  }
+
+  static std::vector<std::string> CasesThat(Outcome::Kind kind) {
+    std::vector<std::string> lines;
+    for (const auto& [name, outcome] : outcomes_) {
+      if (outcome.kind == kind) lines.push_back(StrCat(name, "  ", outcome.message));
+    }
+    return lines;
+  }
+
+  static std::map<std::string, Outcome> outcomes_;
+};
+
+std::map<std::string, Outcome> OnnxNodes::outcomes_;
+
+TEST_F(OnnxNodes, NoCaseFails) {
+  ASSERT_FALSE(outcomes_.empty()) << "install the Debian package libonnx-testdata";
+  for (const std::string& line : CasesThat(Outcome::Kind::kFailed)) ADD_FAILURE() << line;
+}
+
+TEST_F(OnnxNodes, AsManyCasesPassAsEver) {
+  const size_t passing = CasesThat(Outcome::Kind::kPassed).size();
+  std::cout << passing << " of " << outcomes_.size() << " cases pass\n";
+  EXPECT_GE(passing, static_cast<size_t>(kPassing));
+}
+
+TEST_F(OnnxNodes, TheListOfWhatIsUnsupportedIsExact) {
+  std::set<std::string> found;
+  for (const auto& [name, outcome] : outcomes_) {
+    if (outcome.kind == Outcome::Kind::kUnsupported) found.insert(outcome.message);
+  }
+  absl::StatusOr<std::string> text =
+      ReadBytes(WEIR_TEST_DATA "/../conformance/onnx_unsupported.txt");
+  ASSERT_TRUE(text.ok()) << text.status();
+  std::set<std::string> listed;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line[0] != '#') listed.insert(line);
+  }
+  EXPECT_EQ(found, listed) << "unsupported now:\n"
+                           << [&] {
+                                std::string all;
+                                for (const std::string& reason : found)
+                                  StrAppend(&all, reason, "\n");
+                                return all;
+                              }();
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,58 @@
+// A worker's state machine against what a coordinator sends: the input is a message, which comes to
+// a worker with one program loaded and one run under way.
+#include <utility>
+
+#include "common/plan/frames.h"
+#include "tests/fuzz/payloads.h"
+#include "tests/fuzz/target.h"
+#include "tests/fuzz/worker_bench.h"
+
+namespace weir {
+namespace {
+
+const google::protobuf::Message* Prototype() { return &v1::CoordinatorMessage::default_instance(); }
+
+std::vector<std::string> Seeds() {
+  std::vector<std::string> seeds;
+  for (const v1::CoordinatorMessage& message : WorkerBench::Script()) {
+    seeds.push_back(message.SerializeAsString());
+  }
+  v1::CoordinatorMessage message;
+  message.mutable_cancel_run()->set_run_id(WorkerBench::kRun);
+  seeds.push_back(message.SerializeAsString());
+  message.mutable_unload_program()->set_program_id(WorkerBench::kProgram);
+  seeds.push_back(message.SerializeAsString());
+  message.mutable_refused()->set_reason("numerics");
+  seeds.push_back(message.SerializeAsString());
+  message.mutable_probe();
+  seeds.push_back(message.SerializeAsString());
+  return seeds;
+}
+
+std::vector<v1::TensorHeader> HeadersOf(const v1::CoordinatorMessage& message) {
+  std::vector<v1::TensorHeader> headers;
+  if (message.has_load_program()) {
+    headers.assign(message.load_program().blob_headers().begin(),
+                   message.load_program().blob_headers().end());
+  }
+  for (const v1::Feed& feed : message.start_run().feeds()) headers.push_back(feed.header());
+  return headers;
+}
+
+}  // namespace
+
+WEIR_FUZZ_TARGET(worker, {.seeds = &Seeds, .prototype = &Prototype}) {
+  v1::CoordinatorMessage message;
+  message.ParseFromArray(data, static_cast<int>(size));
+  absl::StatusOr<FromCoordinator> decoded =
+      DecodeFromCoordinator(FrameWithPayloads(std::string(View(data, size)), HeadersOf(message)));
+  if (!decoded.ok()) return 0;
+  WorkerBench bench;
+  bench.core.OnCoordinatorMessage(decoded->message, decoded->payloads, bench.now);
+  bench.FinishSteps();
+  bench.core.OnCoordinatorMessage(decoded->message, std::move(decoded->payloads), bench.now);
+  bench.End();
+  return 0;
+}
+
+}  // namespace weir
