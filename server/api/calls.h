@@ -33,6 +33,17 @@ grpc::ServerWriteReactor<v1::ExplainResponse>* BeginExplain(const ServiceContext
                                                             grpc::CallbackServerContext* call,
                                                             const v1::ExplainRequest* request);
 
+// Answers a call whose outcome is known now.
+template <class Message>
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* call, const CallTimer& timer,
+                                 absl::StatusOr<Message> outcome, Message* response) {
+  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+  if (outcome.ok()) *response = *std::move(outcome);
+  timer.Done(static_cast<int>(outcome.status().code()));
+  reactor->Finish(ToGrpc(outcome.status()));
+  return reactor;
+}
+
 // A call that others finish from their threads. gRPC holds one reference, from the construction
 // until OnDone; whoever may finish it holds another.
 //

@@ -12,22 +12,18 @@ grpc::ServerWriteReactor<v1::ExplainResponse>* CompilerService::Explain(
 grpc::ServerUnaryReactor* ClusterService::GetInfo(grpc::CallbackServerContext* call,
                                                   const v1::InfoRequest*, v1::Info* response) {
   const CallTimer timer(context_.metrics, "Cluster.GetInfo");
-  *response = context_.coordinator->Info();
-  timer.Done(0);
-  call->DefaultReactor()->Finish(grpc::Status::OK);
-  return call->DefaultReactor();
+  return Answer<v1::Info>(call, timer, context_.coordinator->Info(), response);
 }
 
 grpc::ServerUnaryReactor* ClusterService::ListWorkers(grpc::CallbackServerContext* call,
                                                       const v1::ListWorkersRequest*,
                                                       v1::ListWorkersResponse* response) {
   const CallTimer timer(context_.metrics, "Cluster.ListWorkers");
+  v1::ListWorkersResponse workers;
   for (v1::Worker& worker : context_.coordinator->Workers()) {
-    *response->add_workers() = std::move(worker);
+    *workers.add_workers() = std::move(worker);
   }
-  timer.Done(0);
-  call->DefaultReactor()->Finish(grpc::Status::OK);
-  return call->DefaultReactor();
+  return Answer<v1::ListWorkersResponse>(call, timer, std::move(workers), response);
 }
 
 }  // namespace weir

@@ -7,21 +7,6 @@
 #include "server/api/grpc_status.h"
 
 namespace weir {
-namespace {
-
-// Answers a call whose outcome is known now.
-template <class Message>
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* call, const CallTimer& timer,
-                                 absl::StatusOr<Message> outcome, Message* response) {
-  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
-  if (outcome.ok()) *response = *std::move(outcome);
-  timer.Done(static_cast<int>(outcome.status().code()));
-  reactor->Finish(ToGrpc(outcome.status()));
-  return reactor;
-}
-
-}  // namespace
-
 grpc::ServerReadReactor<v1::SubmitRequest>* JobsService::Submit(grpc::CallbackServerContext* call,
                                                                 v1::SubmitResponse* response) {
   return BeginSubmit(context_, call, response);
