@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <fstream>
+#include <future>
 #include <map>
 #include <mutex>
 #include <random>
@@ -95,8 +96,12 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
       impl->core_.OnCoordinatorLost(absl::CancelledError("the worker stops"));
     });
     if (peers_ != nullptr) peers_->CloseAll();
+    // Once what was posted so far has run, nothing here touches the transports or starts work any
+    // more.
+    std::promise<void> quiet;
+    loop_->Post([&quiet] { quiet.set_value(); });
+    quiet.get_future().wait();
     pool_.reset();
-    loop_.reset();
   }
 
   WorkerStatus status() const {
@@ -138,6 +143,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
               auto self = weak.lock();
               if (self == nullptr) return;
               self->Post([run, step, stats, outputs = std::move(outputs)](Impl* impl) mutable {
+                if (impl->stopping()) return;
                 impl->core_.OnStepDone(run, step, std::move(outputs), stats);
                 impl->NoteDrained();
               });
@@ -219,6 +225,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
 
   void OnCoordinatorFrame(Frame frame) {
     Post([frame = std::move(frame)](Impl* impl) {
+      if (impl->stopping()) return;
       absl::StatusOr<FromCoordinator> decoded = DecodeFromCoordinator(frame);
       if (!decoded.ok()) {
         if (impl->coordinator_ != nullptr) impl->coordinator_->Close(decoded.status());
@@ -280,6 +287,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   }
 
   void OnPeerFrame(const Frame& frame, const std::weak_ptr<Link>& from) {
+    if (stopping()) return;
     absl::StatusOr<FromPeer> decoded = DecodeFromPeer(frame);
     if (decoded.ok()) {
       return core_.OnPeerMessage(decoded->message, std::move(decoded->payloads));
@@ -299,7 +307,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   const WorkerOptions options_;
   const WorkerTransports transports_;
   const uint64_t incarnation_;
-  std::unique_ptr<EventLoop> loop_;
+  const std::unique_ptr<EventLoop> loop_;
   WorkerCore core_;
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;
