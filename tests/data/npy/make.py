@@ -1,4 +1,4 @@
-"""Writes the files of this folder with NumPy: python3 make.py (NumPy 1.24 wrote the present ones)."""
+"""Writes the files of this folder: python3 make.py (NumPy 1.24 wrote the present ones)."""
 import pathlib
 
 import numpy as np
