@@ -45,9 +45,10 @@ WEIR_ALWAYS_INLINE double ErfcTailRough(double a) {
 }
 
 WEIR_ALWAYS_INLINE double Erf(double x) {
-  const double a = AtMost(Abs(x), 6.0);
+  const double a = Abs(x);
   const double near = a + a * ErfSeries(a * a);
-  return FlipSign(Select(a < 1, near, 1 - ErfcTail(a)), SignOf(x));
+  const double tail = ErfcTail(Select(a < 6, a, 6.0));  // NaN stays in `near`
+  return FlipSign(Select(a >= 1, 1 - tail, near), SignOf(x));
 }
 
 WEIR_ALWAYS_INLINE float Erf(float x) {
@@ -60,10 +61,10 @@ WEIR_ALWAYS_INLINE float Erf(float x) {
 }
 
 WEIR_ALWAYS_INLINE double Erfc(double x) {
-  const double a = AtMost(Abs(x), 28.0);
+  const double a = Abs(x);
   const double near = 1 - (x + x * ErfSeries(a * a));
-  const double tail = ErfcTail(a);
-  return Select(a < 0.5, near, Select(x < 0, 2 - tail, tail));
+  const double tail = ErfcTail(Select(a < 28, a, 28.0));  // NaN stays in `near`
+  return Select(a >= 0.5, Select(x < 0, 2 - tail, tail), near);
 }
 
 WEIR_ALWAYS_INLINE float Erfc(float x) {
@@ -79,8 +80,8 @@ WEIR_ALWAYS_INLINE float Erfc(float x) {
 // Returns: the inverse at x, given its quotient by x; infinite at 1 and -1, NaN beyond.
 WEIR_ALWAYS_INLINE double ErfInvOf(double x, double quotient) {
   const double a = Abs(x);
-  const double y = Select(a == 1, x * kInf<double>, x * quotient);
-  return Select(a > 1, kNaN<double>, y);
+  const double end = Select(a == 1, FlipSign(kInf<double>, SignOf(x)), kNaN<double>);
+  return Select(a < 1, x * quotient, end);
 }
 
 WEIR_ALWAYS_INLINE double ErfInv(double x) {

@@ -67,7 +67,7 @@ WEIR_ALWAYS_INLINE T Logistic(T x) {
 // Returns: log(1 + exp(x)).
 template <Real T>
 WEIR_ALWAYS_INLINE T Softplus(T x) {
-  return Log1p(Exp(-Abs(x))) + AtLeast(x, T{0});
+  return Log1p(Exp(-Abs(x))) + Select(x > 0, x, T{0});
 }
 
 template <Real T>
