@@ -155,6 +155,15 @@ v1::Job Wait(v1::Jobs::Stub& jobs, const std::string& id, absl::Duration limit) 
   return job;
 }
 
+void AwaitLog(Coordinator& coordinator, const std::string& id, const std::string& line) {
+  while (true) {
+    for (const v1::LogEntry& entry : *coordinator.Logs(id, 0)) {
+      if (entry.text() == line) return;
+    }
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+}
+
 absl::StatusOr<std::vector<Tensor>> Result(v1::Jobs::Stub& jobs, const std::string& id) {
   grpc::ClientContext context;
   v1::JobRequest request;
@@ -319,7 +328,7 @@ TEST(ApiTest, ALostWorkerFailsTheJobByNameAndTheNextOneRuns) {
   auto jobs = cluster.Jobs();
   v1::SubmitResponse response;
   ASSERT_TRUE(Submit(*jobs, Spec(kLong, {"x"}), Rows(8), &response).ok());
-  while (cluster.coordinator().Stats().jobs_running == 0) absl::SleepFor(absl::Milliseconds(5));
+  AwaitLog(cluster.coordinator(), response.job().id(), "runs on w1, w2");
   cluster.DropWorker(1);
   const v1::Job job = Wait(*jobs, response.job().id(), absl::Seconds(30));
   EXPECT_EQ(job.state(), v1::Job::FAILED);

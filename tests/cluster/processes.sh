@@ -44,6 +44,20 @@ same_rows() { # ROWS: the rows of a run on the cluster are the first ROWS of the
     python3 deploy/npy.py same "$scratch/got.npy" "$scratch/wanted.npy"
 }
 
+# run_mirror OUT [OPTION...]: a program whose second loop reads what the first one made elsewhere.
+run_mirror() {
+  local out=$1
+  shift
+  "$bin/weir" run tests/data/programs/mirror.weir --in "x=$digits/image.npy" --out "y=$out" -o json "$@"
+}
+
+# rows_move_directly: between workers, and not through the coordinator.
+rows_move_directly() {
+  run_mirror "$scratch/mirror.npy" --server "$server" >"$scratch/mirror.json" || return 1
+  json 'int(r["report"]["coordinator_tensor_bytes"]), int(r["report"]["counters"]["peer_bytes_sent"]) > 0' \
+    <"$scratch/mirror.json" | grep -qx '(0, True)'
+}
+
 # start_job REPEATS: a job in the background, left as $job_pid; returns when it is listed as running.
 start_job() {
   run_cnn "$scratch/job.npy" 20000 --repeat "$1" --server "$server" >"$scratch/job.log" 2>&1 &
@@ -85,7 +99,11 @@ for group in "w1" "w2" "w3" "w4 w5" "w6 w7"; do
   done
 done
 
-need "a job starts that would take minutes" start_job 1000000
+expect "rows that another loop needs move between workers alone" rows_move_directly
+expect "the embedded run gives the same bits" run_mirror "$scratch/mirror-embedded.npy" --workers 2
+expect "and they are the same" python3 deploy/npy.py same "$scratch/mirror.npy" "$scratch/mirror-embedded.npy"
+
+need "a job starts that would take minutes" start_job 100000
 { kill -9 "${worker_pids[w2]}" && wait "${worker_pids[w2]}"; } 2>/dev/null || true
 expect "kill -9 of a worker fails the job within 5 s" ends_within 5 1 "$job_pid"
 expect "the message names the worker" grep -w w2 "$scratch/job.log"
