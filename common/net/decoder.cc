@@ -36,6 +36,8 @@ absl::Span<std::byte> Decoder::Want() {
     case Stage::kSlice:
       base = buffer_.data;
       break;
+    case Stage::kFailed:
+      return {};
   }
   return {base + filled_, step_ - filled_};
 }
@@ -43,6 +45,12 @@ absl::Span<std::byte> Decoder::Want() {
 absl::Status Decoder::Filled(size_t size) {
   filled_ += size;
   if (filled_ < step_) return absl::OkStatus();
+  const absl::Status status = EndPart();
+  if (!status.ok()) stage_ = Stage::kFailed;
+  return status;
+}
+
+absl::Status Decoder::EndPart() {
   switch (stage_) {
     case Stage::kHead:
       return EndHead();
@@ -50,11 +58,14 @@ absl::Status Decoder::Filled(size_t size) {
       return filled_ < meta_bytes_ ? GrowMeta() : EndMeta();
     case Stage::kSlice:
       return EndStep();
+    case Stage::kFailed:
+      break;
   }
-  return absl::OkStatus();
+  return absl::InternalError("bytes were given to a decoder after an error");
 }
 
 absl::Status Decoder::Feed(std::string_view bytes) {
+  if (stage_ == Stage::kFailed) return EndPart();
   while (!bytes.empty()) {
     const absl::Span<std::byte> want = Want();
     const size_t size = std::min(want.size(), bytes.size());
@@ -74,6 +85,8 @@ std::string Decoder::Position() const {
     case Stage::kSlice:
       return StrCat("byte ", filled_, " of ", slice_sizes_[message_.frame.payload.size()],
                     " of payload slice ", message_.frame.payload.size());
+    case Stage::kFailed:
+      break;
   }
   return "";
 }

@@ -31,7 +31,8 @@ class Decoder {
   // Takes the limits and the allocator from `options`.
   Decoder(const LinkOptions& options, Admit admit, Emit emit);
 
-  // Returns: where the next bytes belong; never empty, valid until the next call of Filled or Feed.
+  // Returns: where the next bytes belong; empty only after an error. Valid until the next call of
+  // Filled or Feed.
   absl::Span<std::byte> Want();
 
   // Says that `size` bytes were put at the front of Want(). After an error the decoder is of no
@@ -41,12 +42,14 @@ class Decoder {
   // Takes bytes that lie elsewhere.
   absl::Status Feed(std::string_view bytes);
 
-  // Returns: empty between two messages, else what was being read when the bytes ended.
+  // Returns: empty between two messages and after an error, else what was being read when the bytes
+  // ended.
   std::string Position() const;
 
  private:
-  enum class Stage { kHead, kMeta, kSlice };
+  enum class Stage { kHead, kMeta, kSlice, kFailed };
 
+  absl::Status EndPart();
   absl::Status EndHead();
   absl::Status EndMeta();
   absl::Status GrowMeta();

@@ -182,6 +182,20 @@ TEST(DecoderTest, RefusalsAndAllocationErrorsEndTheStream) {
   EXPECT_EQ(refusing.Feed(ToBytes(message)).message(), "too old");
 }
 
+TEST(DecoderTest, NothingPassesAfterAnError) {
+  Message message;
+  message.frame = {"h", {SliceOf("payload")}};
+  std::string damaged = ToBytes(message);
+  damaged.back() ^= 1;
+  int messages = 0;
+  Decoder decoder({}, AdmitAll, [&](Message) { ++messages; });
+  EXPECT_EQ(decoder.Feed(damaged).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decoder.Position(), "");
+  EXPECT_TRUE(decoder.Want().empty());
+  EXPECT_FALSE(decoder.Feed(ToBytes(message)).ok());
+  EXPECT_EQ(messages, 0);
+}
+
 TEST(DecoderTest, RandomBytesNeverPass) {
   SeededRandom random(5);
   for (int round = 0; round < 2000; ++round) {
