@@ -28,6 +28,16 @@ absl::Status CheckIndices(const v1::Plan& plan) {
   return absl::OkStatus();
 }
 
+// A sharded step makes rows of split values, any other step whole values.
+absl::Status CheckOutput(const v1::PlanValue& value, const Extents& extents, const v1::Step& step,
+                         const RunShape::StepShape& shape) {
+  const bool split = value.placement() == v1::PlanValue::PLACEMENT_SPLIT;
+  if (split == shape.sharded && (!split || extents[0] == shape.extent)) return absl::OkStatus();
+  return InvalidArgument("plan: ", step.function(), " makes ", value.name(), " of shape ",
+                         ExtentsToString(extents), split ? ", by rows, over " : ", whole, over ",
+                         shape.extent, " iterations");
+}
+
 void Widen(Need* need, v1::StepOperand::Part part) {
   *need = std::max(*need, part == v1::StepOperand::PART_ROWS ? Need::kRows : Need::kWhole);
 }
@@ -54,6 +64,9 @@ absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindin
     WEIR_RETURN_IF_ERROR(Annotate(extents.status(), StrCat("value ", value.name())));
     WEIR_RETURN_IF_ERROR(CheckedNumElements(*extents, type.dtype).status());
     shape.extents = *std::move(extents);
+    if (value.placement() == v1::PlanValue::PLACEMENT_SPLIT && shape.extents.empty()) {
+      return InvalidArgument("plan: value ", value.name(), " is split by rows, but has none");
+    }
     out.values_.push_back(std::move(shape));
   }
   for (const v1::Step& step : plan.steps()) {
@@ -76,6 +89,10 @@ absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindin
       }
       Widen(&value.needs[0], operand.part());
       if (shape.sharded) Widen(&value.needs[1], operand.part());
+    }
+    for (uint32_t output : step.outputs()) {
+      WEIR_RETURN_IF_ERROR(CheckOutput(plan.values(static_cast<int>(output)),
+                                       out.values_[output].extents, step, shape));
     }
     out.steps_.push_back(shape);
   }

@@ -59,6 +59,19 @@ TEST(RunShapeTest, RefusesSymbolsWithoutValueAndBadIndices) {
   EXPECT_FALSE(RunShape::Make(plan, {{"n", 5}}, 2).ok());
 }
 
+TEST(RunShapeTest, RefusesOutputsThatAreNotWhatTheStepMakes) {
+  v1::Plan plan = ParsePlan(kPlan);
+  plan.mutable_values(2)->set_placement(v1::PlanValue::PLACEMENT_ROOT);
+  EXPECT_FALSE(RunShape::Make(plan, {{"n", 5}}, 2).ok());
+  plan = ParsePlan(kPlan);
+  plan.mutable_values(2)->set_type("f32[n+1,2]");
+  EXPECT_FALSE(RunShape::Make(plan, {{"n", 5}}, 2).ok());
+  plan = ParsePlan(kPlan);
+  plan.mutable_values(3)->set_placement(v1::PlanValue::PLACEMENT_SPLIT);
+  EXPECT_EQ(RunShape::Make(plan, {{"n", 5}}, 2).status().message(),
+            "plan: value z is split by rows, but has none");
+}
+
 TEST(RunShapeTest, RefusesNegativeExtents) {
   v1::Plan plan = ParsePlan(kPlan);
   plan.mutable_steps(0)->set_extent("n-7");

@@ -88,7 +88,9 @@ absl::Status Run::AddRows(uint32_t value, int64_t first_row, Tensor rows) {
       rows.extent(0) > extents[0] - slot.arrived) {
     return wrong("out of range");
   }
-  if (slot.received.buffer() == nullptr) slot.received = Tensor(rows.dtype(), extents);
+  if (slot.received.buffer() == nullptr) {
+    WEIR_ASSIGN_OR_RETURN(slot.received, Tensor::TryCreate(rows.dtype(), extents));
+  }
   CopyRows(rows, first_row, &slot.received);
   slot.arrived += rows.extent(0);
   slot.complete = slot.arrived == extents[0];
@@ -140,6 +142,21 @@ absl::StatusOr<std::unique_ptr<StepTask>> Run::NextStep() {
   return task;
 }
 
+absl::Status Run::CheckOutputs(const std::vector<uint32_t>& values,
+                               const std::vector<Tensor>& outputs) const {
+  for (size_t i = 0; i < values.size(); ++i) {
+    Extents wanted = shape_.extents(values[i]);
+    if (IsSplit(values[i])) wanted[0] = shape_.RowsOf(values[i], rank()).size();
+    if (i < outputs.size() && outputs[i].dtype() == shape_.dtype(values[i]) &&
+        outputs[i].extents() == wanted) {
+      continue;
+    }
+    return InvalidArgument("plan: value ", program_->plan.values(values[i]).name(), " is ",
+                           ExtentsToString(wanted), ", but its step made something else");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tensor> outputs,
                                                       const StepStats& stats) {
   const v1::Step& made = program_->plan.steps(step);
@@ -150,6 +167,7 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
   counters_.set_chunks(counters_.chunks() + stats.chunks);
   counters_.set_run_ns(counters_.run_ns() + stats.run_ns);
   std::vector<uint32_t> values(made.outputs().begin(), made.outputs().end());
+  WEIR_RETURN_IF_ERROR(CheckOutputs(values, outputs));
   for (size_t i = 0; i < values.size(); ++i) {
     Slot& slot = slots_[values[i]];
     slot.own = std::move(outputs[i]);

@@ -66,6 +66,8 @@ class Run {
   Run(v1::StartRun start, std::shared_ptr<Program> program, RunShape shape);
   bool IsSplit(uint32_t value) const;
   bool IsHere(const v1::StepOperand& operand) const;
+  absl::Status CheckOutputs(const std::vector<uint32_t>& values,
+                            const std::vector<Tensor>& outputs) const;
   Tensor OperandOf(const v1::StepOperand& operand, RowRange range) const;
   // Frees the memory of values that no step from next_step_ on uses.
   void DropUnused();

@@ -13,6 +13,13 @@ absl::Time NextHeartbeat(absl::Time last, const v1::Registered& registered) {
   return last + absl::Milliseconds(registered.heartbeat_ms());
 }
 
+// Never OK: a failure without a code is one too.
+absl::Status StatusOf(const v1::Failure& failure) {
+  const auto code = static_cast<absl::StatusCode>(failure.code());
+  return absl::Status(code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code,
+                      failure.message());
+}
+
 }  // namespace
 
 WorkerCore::WorkerCore(std::string name, WorkerOutbox* outbox)
@@ -126,8 +133,7 @@ absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor
         run->AddRows(start.feeds(i).value(), start.feeds(i).first_row(), std::move(payloads[i])));
   }
   if (auto abort = early_aborts_.extract(start.run_id()); !abort.empty()) {
-    const v1::Failure& failure = abort.mapped().failure();
-    return absl::Status(static_cast<absl::StatusCode>(failure.code()), failure.message());
+    return StatusOf(abort.mapped().failure());
   }
   if (auto early = early_.extract(start.run_id()); !early.empty()) {
     for (Early& rows : early.mapped()) {
@@ -179,15 +185,13 @@ void WorkerCore::Deliver(Run* run, uint32_t value) {
 
 void WorkerCore::OnPeerMessage(const v1::PeerMessage& message, std::vector<Tensor> payloads) {
   if (message.has_abort()) {
-    const v1::Failure& failure = message.abort().failure();
     if (!runs_.contains(message.abort().run_id())) {
       if (message.abort().run_id() > last_finished_run_) {
         early_aborts_[message.abort().run_id()] = message.abort();
       }
       return;
     }
-    return EndRun(message.abort().run_id(),
-                  absl::Status(static_cast<absl::StatusCode>(failure.code()), failure.message()));
+    return EndRun(message.abort().run_id(), StatusOf(message.abort().failure()));
   }
   if (!message.has_rows() || payloads.size() != 1) return;
   const v1::Rows& rows = message.rows();

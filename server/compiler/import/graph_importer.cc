@@ -177,12 +177,15 @@ absl::StatusOr<bool> GraphImporter::Evaluate(const onnx::NodeProto& proto,
   WEIR_RETURN_IF_ERROR(node.b().status());
   if (bytes > kMaxFoldedBytes) return false;
   node.b().Yield(made);
-  WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> values, Interpret(scratch, {}));
+  absl::StatusOr<std::vector<Tensor>> values =
+      Interpret(scratch, {}, {.max_tensor_bytes = kMaxFoldedBytes});
+  if (absl::IsResourceExhausted(values.status())) return false;
+  WEIR_RETURN_IF_ERROR(values.status());
   size_t next = 0;
   for (Imported& result : node.results()) {
     if (result.id.valid()) {
       result.id = ValueId();
-      result.constant = values[next++].Clone();
+      result.constant = (*values)[next++].Clone();
     }
     results->push_back(std::move(result));
   }
