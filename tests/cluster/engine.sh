@@ -53,6 +53,9 @@ engine_stop() {
     wait "$pid" 2>/dev/null || true
   fi
   [ -n "$engine_had_bridge" ] || ip link delete docker0 2>/dev/null || true
+  # What an engine that died in mid work leaves mounted.
+  awk -v dir="$engine_dir/" 'index($5, dir) == 1 { print $5 }' /proc/self/mountinfo | sort -r |
+    xargs -r umount -l
   rm -rf "$engine_dir"
 }
 
