@@ -7,12 +7,6 @@
 namespace weir {
 namespace {
 
-std::vector<Dim> WithExtent(const Dim& extent, const Shape& shape) {
-  std::vector<Dim> dims = {extent};
-  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
-  return dims;
-}
-
 ValueId Iota(Builder& builder, const Dim& extent) {
   return builder.Apply("iota", {},
                        {{"shape", std::vector<Dim>{extent}}, {"dtype", DType::kI64}, {"axis", 0}});
