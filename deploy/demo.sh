@@ -45,7 +45,7 @@ equals() { # WANTED FIGURE
 # run MODEL INPUT NAME [--loop]: leaves NAME.npy and NAME.json in $out.
 run() {
   "$bin/weir" run "$digits/$1.onnx" --in "$2=$digits/$2.npy" --map "$2" \
-    --out "logits=$out/$3.npy" --workers 2 --repeat 5 -o json "${@:4}" >"$out/$3.json"
+    --out "logits=$out/$3.npy" --workers 2 --repeat 5 --quiet -o json "${@:4}" >"$out/$3.json"
 }
 
 demo() { # MODEL INPUT ACCURACY_FLOOR RATIO_FLOOR
