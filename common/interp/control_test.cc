@@ -43,11 +43,11 @@ TEST(PforTest, RunsForNoAndOneIteration) {
 
 TEST(PforTest, RefusesNegativeExtents) {
   EXPECT_THAT(ParseError(R"(
-    func @main() -> (i64[-3]) {
-      %out = pfor {extent = (-3)} (%i: i64[]) { yield %i } : i64[-3]
+    func @main() -> (i64[3]) {
+      %out = pfor {extent = (-3)} (%i: i64[]) { yield %i } : i64[3]
       return %out
     })"),
-              HasSubstr("extent -3 is negative"));
+              HasSubstr("pfor extent -3 is negative"));
   const auto out = TryRun(R"(
     func @main(%x: f32[n]) -> (i64[n-3]) {
       %out = pfor {extent = (n-3)} (%i: i64[]) { yield %i } : i64[n-3]

@@ -49,13 +49,6 @@ absl::Status Match(const TensorType& type, const Tensor& value, std::string_view
   return BindShape(type.shape, value.extents(), what, &scope->Own());
 }
 
-// The dimensions that are lone symbols, the others unknown.
-Shape LoneSymbols(const Shape& shape) {
-  std::vector<Dim> dims;
-  for (const Dim& dim : shape.dims()) dims.push_back(dim.is_symbol() ? dim : Dim::Unknown());
-  return Shape(std::move(dims));
-}
-
 using Values = std::vector<Tensor>;
 
 class Run {
@@ -127,13 +120,14 @@ absl::StatusOr<Values> Run::Call(const Function& function, Values args,
   Scope scope(symbols);
   for (size_t i = 0; i < args.size(); ++i) {
     const TensorType& type = graph_.type(params[i]);
-    const std::string what =
-        StrCat("argument ", i, NameOf(graph_, params[i]), " of @", function.name);
     if (args[i].dtype() != type.dtype || args[i].rank() != type.rank()) {
-      return InvalidArgument(what, " is ", args[i].type().ToString(), ", expected ",
-                             type.ToString());
+      return InvalidArgument("argument ", i, NameOf(graph_, params[i]), " of @", function.name,
+                             " is ", args[i].type().ToString(), ", expected ", type.ToString());
     }
-    WEIR_RETURN_IF_ERROR(BindShape(LoneSymbols(type.shape), args[i].extents(), what, &scope.Own()));
+    for (int axis = 0; axis < type.rank(); ++axis) {
+      const Dim& dim = type.shape[axis];
+      if (dim.is_symbol()) scope.Own().try_emplace(dim.symbol(), args[i].extent(axis));
+    }
   }
   for (size_t i = 0; i < args.size(); ++i) {
     WEIR_RETURN_IF_ERROR(
