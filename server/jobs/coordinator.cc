@@ -84,7 +84,8 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
         journal_(std::move(journal)),
         core_(
             options.limits, RealClock(), [] { return UniqueName("job-"); }, this),
-        loop_(MakeThreadEventLoop("coordinator")),
+        ticker_(MakeThreadEventLoop("coordinator")),
+        loop_(ticker_.get()),
         compilers_(std::make_unique<CompileThreads>(options.compile_threads)) {}
 
   void Begin() {
@@ -105,7 +106,8 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
     }
     for (auto& [id, link] : links) link->Close(absl::OkStatus());
     compilers_.reset();
-    loop_.reset();
+    // The loop may be in the middle of a tick, which needs loop_ until the thread has been joined.
+    ticker_.reset();
   }
 
   void Accept(std::shared_ptr<Link> link) {
@@ -293,7 +295,7 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
   const CoordinatorOptions options_;
   const std::unique_ptr<Journal> journal_;
 
-  std::mutex mutex_;  // guards what follows, up to loop_
+  std::mutex mutex_;  // guards what follows, up to core_
   bool stopping_ = false;
   std::vector<std::function<void()>> deferred_;
   Waiters<JobOutcome> waiters_;
@@ -304,7 +306,8 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
   std::map<uint64_t, std::function<void(int ready)>> watchers_;
   CoordinatorCore core_;
 
-  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<EventLoop> ticker_;
+  EventLoop* const loop_;
   std::unique_ptr<CompileThreads> compilers_;
 };
 

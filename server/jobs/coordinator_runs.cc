@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "common/plan/frames.h"
 #include "server/jobs/coordinator_core.h"
@@ -162,6 +163,10 @@ void CoordinatorCore::StartIfLoaded(JobEntry* job) {
   // Ids rise in the order in which every worker hears of the runs.
   run.id = next_run_++;
   run_jobs_[run.id] = job->sequence;
+  if (job->run_ns.empty()) {
+    const auto& names = job->view.workers();
+    Note(job, StrCat("runs on ", absl::StrJoin(names.begin(), names.end(), ", ")));
+  }
   run.started = clock_->Now();
   for (size_t rank = 0; rank < run.workers.size(); ++rank) {
     SendStart(job, static_cast<int>(rank));

@@ -33,8 +33,9 @@ class Echo : public v1::Jobs::CallbackService {
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* call, const v1::RunRequest* request,
                                 v1::RunResponse* response) override {
     for (const v1::Tensor& input : request->inputs()) *response->add_outputs() = input;
-    call->DefaultReactor()->Finish(grpc::Status::OK);
-    return call->DefaultReactor();
+    grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
   }
 };
 

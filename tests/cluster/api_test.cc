@@ -155,10 +155,11 @@ v1::Job Wait(v1::Jobs::Stub& jobs, const std::string& id, absl::Duration limit) 
   return job;
 }
 
-void AwaitLog(Coordinator& coordinator, const std::string& id, const std::string& line) {
+void AwaitLog(Coordinator& coordinator, const std::string& id, const std::string& start) {
   while (true) {
-    for (const v1::LogEntry& entry : *coordinator.Logs(id, 0)) {
-      if (entry.text() == line) return;
+    const auto entries = coordinator.Logs(id, 0);
+    for (const v1::LogEntry& entry : *entries) {
+      if (entry.text().starts_with(start)) return;
     }
     absl::SleepFor(absl::Milliseconds(5));
   }
@@ -172,7 +173,9 @@ absl::StatusOr<std::vector<Tensor>> Result(v1::Jobs::Stub& jobs, const std::stri
   v1::ResultResponse response;
   ChunkAssembler assembler((Limits()));
   while (stream->Read(&response)) {
-    if (response.has_output()) EXPECT_TRUE(assembler.Add(response.output()).ok());
+    if (response.has_output()) {
+      EXPECT_TRUE(assembler.Add(response.output()).ok());
+    }
   }
   const grpc::Status status = stream->Finish();
   if (!status.ok()) {
@@ -328,7 +331,7 @@ TEST(ApiTest, ALostWorkerFailsTheJobByNameAndTheNextOneRuns) {
   auto jobs = cluster.Jobs();
   v1::SubmitResponse response;
   ASSERT_TRUE(Submit(*jobs, Spec(kLong, {"x"}), Rows(8), &response).ok());
-  AwaitLog(cluster.coordinator(), response.job().id(), "runs on w1, w2");
+  AwaitLog(cluster.coordinator(), response.job().id(), "runs on ");
   cluster.DropWorker(1);
   const v1::Job job = Wait(*jobs, response.job().id(), absl::Seconds(30));
   EXPECT_EQ(job.state(), v1::Job::FAILED);
