@@ -25,7 +25,8 @@
 namespace weir {
 namespace {
 
-constexpr int kPassing = 0;
+// Of a real run; more is better.
+constexpr int kPassing = 700;
 
 struct Outcome {
   enum class Kind { kPassed, kUnsupported, kFailed };
@@ -35,7 +36,18 @@ struct Outcome {
 
 // Cases whose outputs may differ by more than usual, and why.
 const std::map<std::string, Closeness>& WiderCases() {
-  static const auto* const cases = new std::map<std::string, Closeness>{};
+  static const auto* const cases = new std::map<std::string, Closeness>{
+      // The expected values are cut to sixteen bits; ours are rounded.
+      {"node/test_cast_FLOAT_to_BFLOAT16", {.relative = 1.0 / 128}},
+  };
+  return *cases;
+}
+
+// Cases that nothing can pass: the second operand's data have another shape than the model says.
+const std::set<std::string>& FaultyCases() {
+  static const auto* const cases = new std::set<std::string>{
+      "node/test_castlike_BFLOAT16_to_FLOAT", "node/test_castlike_BFLOAT16_to_FLOAT_expanded",
+      "node/test_castlike_FLOAT_to_BFLOAT16", "node/test_castlike_FLOAT_to_BFLOAT16_expanded"};
   return *cases;
 }
 
@@ -47,10 +59,15 @@ Closeness ClosenessOf(const OnnxCase& onnx_case) {
 // "Operator: why", without the names that a case gives to its nodes and values.
 std::string ReasonOf(const absl::Status& status) {
   std::string text(ToStd(status.message()));
-  text = std::regex_replace(text, std::regex("^[^ ]*: "), "");
-  text = std::regex_replace(text, std::regex("^operator "), "");
+  text = std::regex_replace(text, std::regex("model\\.onnx: (operator )?"), "");
   text = std::regex_replace(text, std::regex(" \\(node \"[^\"]*\", opset [0-9]+\\)"), "");
   return std::regex_replace(text, std::regex(" '[^']*'"), "");
+}
+
+// Test data of bf16 come as their bits, typed as u16.
+Tensor TypedAs(DType dtype, const Tensor& tensor) {
+  if (dtype != DType::kBF16 || tensor.dtype() != DType::kU16) return tensor;
+  return Tensor(dtype, tensor.extents(), tensor.strides(), tensor.offset(), tensor.buffer());
 }
 
 absl::Status Compare(const std::vector<Tensor>& got, const std::vector<Tensor>& want,
@@ -59,7 +76,7 @@ absl::Status Compare(const std::vector<Tensor>& got, const std::vector<Tensor>& 
     return InvalidArgument(who, " gives ", got.size(), " outputs, not ", want.size());
   }
   for (size_t i = 0; i < got.size(); ++i) {
-    const std::string difference = FarElement(got[i], want[i], closeness);
+    const std::string difference = FarElement(got[i], TypedAs(got[i].dtype(), want[i]), closeness);
     if (!difference.empty()) return InvalidArgument(who, ", output ", i, ": ", difference);
   }
   return absl::OkStatus();
@@ -89,6 +106,13 @@ absl::Status RunImported(const OnnxCase& onnx_case, Graph imported) {
   WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadCaseTensors(onnx_case, "input"));
   WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> wanted, ReadCaseTensors(onnx_case, "output"));
   auto graph = std::make_shared<const Graph>(std::move(imported));
+  const std::vector<ValueId>& args = graph->region(graph->entry().body).args;
+  if (inputs.size() != args.size()) {
+    return InvalidArgument("takes ", args.size(), " inputs, not ", inputs.size());
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    inputs[i] = TypedAs(graph->type(args[i]).dtype, inputs[i]);
+  }
   const Closeness closeness = ClosenessOf(onnx_case);
   absl::StatusOr<std::vector<Tensor>> interpreted = Interpret(*graph, inputs);
   WEIR_RETURN_IF_ERROR(Annotate(interpreted.status(), "interpreter"));
@@ -116,6 +140,7 @@ class OnnxNodes : public ::testing::Test {
   static void SetUpTestSuite() {
     if (!outcomes_.empty()) return;
     for (const OnnxCase& onnx_case : AllOnnxCases()) {
+      if (FaultyCases().contains(onnx_case.name)) continue;
       outcomes_[onnx_case.name] = RunCase(onnx_case);
     }
   }

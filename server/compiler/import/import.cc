@@ -2,6 +2,7 @@
 
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
 #include <onnx/version_converter/convert.h>
 
 #include <memory>
@@ -46,9 +47,11 @@ absl::Status Check(const onnx::ModelProto& model, std::string_view name) {
   }
 }
 
-absl::StatusOr<onnx::ModelProto> ConvertVersion(const onnx::ModelProto& model, int opset,
+absl::StatusOr<onnx::ModelProto> ConvertVersion(onnx::ModelProto model, int opset,
                                                 std::string_view name) {
   try {
+    // The converter asks for the shapes of operands.
+    onnx::shape_inference::InferShapes(model);
     return onnx::version_conversion::ConvertVersion(model, opset);
   } catch (const std::exception& error) {
     return absl::UnimplementedError(StrCat(name, ": opset ", OpsetOf(model),

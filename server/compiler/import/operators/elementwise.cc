@@ -175,7 +175,17 @@ absl::Status TranslateLeakyRelu(OnnxNode& node) {
 absl::Status TranslatePRelu(OnnxNode& node) {
   Builder& b = node.b();
   const ValueId x = node.input(0);
-  node.Return(Where(b, Binary(b, "less", x, 0.0), Binary(b, "multiply", x, node.input(1)), x));
+  ValueId slope = node.input(1);
+  WEIR_RETURN_IF_ERROR(b.status());
+  // Old models give one slope a channel as a vector, which would broadcast along the last axis.
+  const Shape& shape = b.type(x).shape;
+  const Shape slopes = b.type(slope).shape;
+  if (node.opset() < 9 && slopes.rank() == 1 && shape.rank() > 2 && slopes[0] == shape[1]) {
+    std::vector<Dim> dims(shape.rank() - 1, 1);
+    dims[0] = slopes[0];
+    slope = Reshape(b, slope, dims);
+  }
+  node.Return(Where(b, Binary(b, "less", x, 0.0), Binary(b, "multiply", x, slope), x));
   return absl::OkStatus();
 }
 
