@@ -1,7 +1,6 @@
 #include "client/api/chunks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "common/base/status.h"
@@ -32,35 +31,41 @@ bool WriteChunks(uint32_t index, const Tensor& tensor,
 
 absl::Status ChunkReader::Add(const v1::TensorChunk& chunk) {
   if (chunk.has_header()) {
-    if (chunk.index() != tensors_.size() ||
-        (!tensors_.empty() && filled_ != tensors_.back().num_bytes())) {
+    if (bytes_ != nullptr && !complete()) {
+      return InvalidArgument("tensor ", chunk.index(), " begins before the last one is complete");
+    }
+    Close();
+    if (chunk.index() != tensors_.size()) {
       return InvalidArgument("tensor ", chunk.index(), " begins out of order");
     }
-    WEIR_RETURN_IF_ERROR(BytesOf(chunk.header()).status());
-    const Extents extents(chunk.header().extents().begin(), chunk.header().extents().end());
-    tensors_.emplace_back(*DTypeFromWire(static_cast<int>(chunk.header().dtype())), extents);
-    filled_ = 0;
+    WEIR_ASSIGN_OR_RETURN(wanted_, BytesOf(chunk.header()));
+    header_ = chunk.header();
+    bytes_ = std::make_shared<std::string>();
   }
-  if (tensors_.empty() || chunk.index() + 1 != tensors_.size() ||
-      chunk.offset() != static_cast<uint64_t>(filled_)) {
+  if (bytes_ == nullptr || chunk.index() != tensors_.size() || chunk.offset() != bytes_->size()) {
     return InvalidArgument("a chunk of tensor ", chunk.index(), " comes out of order");
   }
-  const int64_t size = static_cast<int64_t>(chunk.data().size());
-  if (size > tensors_.back().num_bytes() - filled_) {
+  if (static_cast<int64_t>(chunk.data().size()) > wanted_ - static_cast<int64_t>(bytes_->size())) {
     return InvalidArgument("tensor ", chunk.index(), " has more bytes than its header says");
   }
-  if (size > 0) {
-    std::memcpy(tensors_.back().raw_mutable_data() + filled_, chunk.data().data(),
-                static_cast<size_t>(size));
-  }
-  filled_ += size;
+  bytes_->append(chunk.data());
   return absl::OkStatus();
 }
 
+void ChunkReader::Close() {
+  if (bytes_ == nullptr) return;
+  const Extents extents(header_.extents().begin(), header_.extents().end());
+  const DType dtype = *DTypeFromWire(static_cast<int>(header_.dtype()));
+  auto buffer = Buffer::Wrap(bytes_->data(), bytes_->size(), [bytes = bytes_] {});
+  tensors_.emplace_back(dtype, extents, RowMajorStrides(extents), 0, std::move(buffer));
+  bytes_ = nullptr;
+}
+
 absl::StatusOr<std::vector<Tensor>> ChunkReader::Finish() {
-  if (!tensors_.empty() && filled_ != tensors_.back().num_bytes()) {
-    return absl::DataLossError(StrCat("tensor ", tensors_.size() - 1, " is not complete"));
+  if (bytes_ != nullptr && !complete()) {
+    return absl::DataLossError(StrCat("tensor ", tensors_.size(), " is not complete"));
   }
+  Close();
   return std::move(tensors_);
 }
 

@@ -4,6 +4,8 @@
 #define WEIR_CLIENT_API_CHUNKS_H_
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,7 +20,7 @@ inline constexpr int64_t kChunkBytes = int64_t{1} << 20;
 bool WriteChunks(uint32_t index, const Tensor& tensor,
                  const std::function<bool(v1::TensorChunk chunk)>& write);
 
-// Puts chunks together again.
+// Puts chunks together again. Memory is taken as bytes arrive, not as headers announce them.
 class ChunkReader {
  public:
   // Returns: INVALID_ARGUMENT for chunks out of order or beyond what the header says.
@@ -27,8 +29,15 @@ class ChunkReader {
   absl::StatusOr<std::vector<Tensor>> Finish();
 
  private:
-  std::vector<Tensor> tensors_;
-  int64_t filled_ = 0;  // bytes of the last tensor
+  bool complete() const { return static_cast<int64_t>(bytes_->size()) == wanted_; }
+  // Turns the bytes of the tensor under way into a tensor.
+  void Close();
+
+  std::vector<Tensor> tensors_;  // complete ones
+  // The tensor under way.
+  v1::TensorHeader header_;
+  int64_t wanted_ = 0;
+  std::shared_ptr<std::string> bytes_;
 };
 
 }  // namespace weir
