@@ -47,8 +47,34 @@ absl::Status Check(const onnx::ModelProto& model, std::string_view name) {
   }
 }
 
+// The converter of libonnx trusts that every name is defined; the checker does not look at all of
+// them.
+absl::Status CheckNames(const onnx::GraphProto& graph, std::set<std::string> known) {
+  for (const onnx::ValueInfoProto& input : graph.input()) known.insert(input.name());
+  for (const onnx::TensorProto& tensor : graph.initializer()) known.insert(tensor.name());
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const std::string& input : node.input()) {
+      if (!input.empty() && !known.contains(input)) {
+        return InvalidArgument("operand '", input, "' of ", node.op_type(),
+                               " is made by no node before it");
+      }
+    }
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) WEIR_RETURN_IF_ERROR(CheckNames(attribute.g(), known));
+    }
+    known.insert(node.output().begin(), node.output().end());
+  }
+  for (const onnx::ValueInfoProto& output : graph.output()) {
+    if (output.name().empty() || !known.contains(output.name())) {
+      return InvalidArgument("graph output '", output.name(), "' is made by no node");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<onnx::ModelProto> ConvertVersion(onnx::ModelProto model, int opset,
                                                 std::string_view name) {
+  WEIR_RETURN_IF_ERROR(Annotate(CheckNames(model.graph(), {}), name));
   try {
     // The converter asks for the shapes of operands.
     onnx::shape_inference::InferShapes(model);
