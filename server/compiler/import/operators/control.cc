@@ -200,6 +200,12 @@ absl::Status TranslateScan(OnnxNode& node) {
   const Int64s in_directions = node.Ints("scan_input_directions", Int64s(scanned, 0));
   const Int64s out_axes = node.Ints("scan_output_axes", Int64s(outputs, 0));
   const Int64s out_directions = node.Ints("scan_output_directions", Int64s(outputs, 0));
+  if (static_cast<int>(in_axes.size()) != scanned ||
+      static_cast<int>(in_directions.size()) != scanned ||
+      static_cast<int>(out_axes.size()) != outputs ||
+      static_cast<int>(out_directions.size()) != outputs) {
+    return InvalidArgument("axes or directions do not fit the scan's inputs or outputs");
+  }
   WEIR_ASSIGN_OR_RETURN(const int first_axis, node.Axis(in_axes[0], node.rank(states)));
   const Dim extent = node.type(states).shape[first_axis];
 

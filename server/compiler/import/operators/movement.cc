@@ -131,6 +131,7 @@ absl::Status TranslateSlice(OnnxNode& node) {
   ValueId value = node.input(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     WEIR_ASSIGN_OR_RETURN(const int axis, node.Axis(axes[i], rank));
+    WEIR_RETURN_IF_ERROR(node.b().status());
     const Dim extent = node.b().type(value).shape[axis];
     if (steps[i] == 0) return InvalidArgument("step ", i, " is 0");
     // Numbers beyond the end are common ("everything from here"); with a symbolic extent they stand
@@ -185,6 +186,9 @@ static absl::StatusOr<ValueId> Coordinates(OnnxNode& node, int depth, int first_
   Builder& b = node.b();
   std::vector<ValueId> parts;
   const int last = node.rank(1) - 1;
+  if (depth < 0 || depth > node.rank(0) - first_axis) {
+    return InvalidArgument("indices of depth ", depth, " into ", node.type(0).ToString());
+  }
   for (int i = 0; i < depth; ++i) {
     const ValueId column = Slice(b, node.input(1), last, Dim(i), Dim(i + 1));
     parts.push_back(FromFront(b, column, node.type(0).shape[first_axis + i]));
@@ -194,8 +198,13 @@ static absl::StatusOr<ValueId> Coordinates(OnnxNode& node, int depth, int first_
 
 absl::Status TranslateGatherND(OnnxNode& node) {
   Builder& b = node.b();
-  const int batch = static_cast<int>(node.Int("batch_dims", 0));
+  const int64_t batch_dims = node.Int("batch_dims", 0);
+  if (batch_dims < 0 || batch_dims > node.rank(0)) {
+    return InvalidArgument("batch_dims ", batch_dims, " of ", node.type(0).ToString());
+  }
+  const int batch = static_cast<int>(batch_dims);
   const int indices_rank = node.rank(1);
+  if (indices_rank == 0) return InvalidArgument("the indices must have at least one axis");
   const Dim depth_dim = node.type(1).shape[indices_rank - 1];
   if (!depth_dim.is_number()) return node.Unsupported("the last dimension of the indices");
   const int depth = static_cast<int>(depth_dim.number());
@@ -239,6 +248,7 @@ absl::Status TranslateScatter(OnnxNode& node) { return TranslateScatterElements(
 absl::Status TranslateScatterND(OnnxNode& node) {
   WEIR_ASSIGN_OR_RETURN(const std::string kind, ScatterKind(node));
   const int indices_rank = node.rank(1);
+  if (indices_rank == 0) return InvalidArgument("the indices must have at least one axis");
   const Dim depth_dim = node.type(1).shape[indices_rank - 1];
   if (!depth_dim.is_number()) return node.Unsupported("the last dimension of the indices");
   const int depth = static_cast<int>(depth_dim.number());

@@ -115,7 +115,7 @@ ValueId ReduceWindow(Builder& b, ValueId x, const char* kind, const Window& w,
 }
 
 Int64s SpaceAxes(int rank) {
-  Int64s axes(rank - 2);
+  Int64s axes(std::max(0, rank - 2));
   std::iota(axes.begin(), axes.end(), 2);
   return axes;
 }
@@ -176,6 +176,12 @@ absl::Status TranslateConvTranspose(OnnxNode& node) {
   const Int64s pads = node.Ints("pads", Int64s(2 * space, 0));
   const Int64s extra = node.Ints("output_padding", Int64s(space, 0));
   const Int64s wanted = node.Ints("output_shape", {});
+  const size_t axes = static_cast<size_t>(space);
+  if (w.strides.size() != axes || w.dilations.size() != axes || pads.size() != 2 * axes ||
+      extra.size() != axes || (!wanted.empty() && wanted.size() < axes) || node.rank(0) != rank) {
+    return InvalidArgument("strides, dilations, pads, output_padding and output_shape do not fit ",
+                           node.type(0).ToString());
+  }
   for (int i = 0; i < space; ++i) {
     const int64_t reach = (kernel[i] - 1) * w.dilations[i];
     int64_t begin = pads[i];
@@ -197,6 +203,7 @@ absl::Status TranslateConvTranspose(OnnxNode& node) {
     w.high.push_back(reach - end + extra[i]);
   }
   const int64_t groups = node.Int("group", 1);
+  if (groups < 1) return InvalidArgument("group ", groups, " must be positive");
   const Shape shape = node.type(1).shape;
   ValueId k = b.Apply("reverse", {node.input(1)}, {{"axes", SpaceAxes(rank)}});
   std::vector<Dim> split = {groups, FloorDiv(shape[0], Dim(groups)), shape[1]};
@@ -334,6 +341,9 @@ absl::Status TranslateLRN(OnnxNode& node) {
   Builder& b = node.b();
   const int rank = node.rank(0);
   const int64_t size = node.Int("size", 1);
+  if (rank < 2 || size < 1) {
+    return InvalidArgument("size ", size, " over the channels of ", node.type(0).ToString());
+  }
   Int64s window(rank, 1);
   Int64s low(rank, 0);
   Int64s high(rank, 0);

@@ -198,6 +198,11 @@ absl::StatusOr<std::vector<Activation>> ActivationsOf(OnnxNode& node, const Oper
 
 absl::Status Recurrent(OnnxNode& node, const Operator& op) {
   Builder& b = node.b();
+  for (int i = 0; i < 3; ++i) {
+    if (node.rank(i) != 3) {
+      return InvalidArgument("operand ", i, " must have rank 3, found ", node.type(i).ToString());
+    }
+  }
   const std::string directions = node.String("direction", "forward");
   const int num_directions = directions == "bidirectional" ? 2 : 1;
   const bool batch_first = node.Int("layout", 0) != 0;
@@ -225,6 +230,7 @@ absl::Status Recurrent(OnnxNode& node, const Operator& op) {
       }
       state.push_back(initial);
     }
+    WEIR_RETURN_IF_ERROR(b.status());
     const bool backward = directions == "reverse" || d == 1;
     const Sequence sequence =
         RunLoop(cell, x_part, std::move(state), lengths, backward, op.make_step(cell, r));

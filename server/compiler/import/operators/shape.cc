@@ -122,7 +122,10 @@ absl::Status TranslateRange(OnnxNode& node) {
   absl::StatusOr<std::vector<Dim>> limit = node.Dims(1);
   absl::StatusOr<std::vector<Dim>> delta = node.Dims(2);
   Builder& b = node.b();
-  if (start.ok() && limit.ok() && delta.ok()) {
+  const auto one = [](const absl::StatusOr<std::vector<Dim>>& dims) {
+    return dims.ok() && dims->size() == 1;
+  };
+  if (one(start) && one(limit) && one(delta)) {
     const Dim step = (*delta)[0];
     if (step == Dim(0)) return InvalidArgument("delta is 0");
     const bool down = step.is_number() && step.number() < 0;
