@@ -249,6 +249,7 @@ ValueId Mean(Builder& b, ValueId x, Int64s axes, ReducedAxes then) {
     return Cast(b, Mean(b, Cast(b, x, DType::kF32), std::move(axes), then), type.dtype);
   }
   axes = FromFront(b, axes, type.rank());
+  if (!b.ok()) return ValueId();
   Dim count = 1;
   for (int64_t axis : axes) count = count * type.shape[static_cast<int>(axis)];
   const ValueId sum = Reduce(b, "reduce_sum", x, std::move(axes), then);
