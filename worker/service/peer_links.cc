@@ -45,11 +45,12 @@ struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
     if (!dialed.ok()) return Lose(key, dialed.status());
     std::shared_ptr<Link> link = *std::move(dialed);
     std::weak_ptr<State> weak = weak_from_this();
+    std::weak_ptr<Link> weak_link = link;
     link->Start({.on_frame = [](Frame, Credit) {},
                  .on_writable = [] {},
                  .on_closed =
-                     [weak, key](const absl::Status& reason) {
-                       if (auto self = weak.lock()) self->Lose(key, reason);
+                     [weak, weak_link, key](const absl::Status& reason) {
+                       if (auto self = weak.lock()) self->OnClosed(key, weak_link.lock(), reason);
                      }});
     absl::Status status;
     {
@@ -64,6 +65,14 @@ struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
       peer.link = std::move(link);
     }
     if (!status.ok()) Lose(key, status);
+  }
+
+  // A peer that took all that was sent may leave: nobody here waits for it.
+  void OnClosed(Key key, const std::shared_ptr<Link>& link, const absl::Status& reason) {
+    if (link == nullptr || link->stats().unacknowledged_bytes > 0) return Lose(key, reason);
+    std::lock_guard<std::mutex> lock(mutex);
+    auto it = peers.find(key);
+    if (it != peers.end() && it->second.link == link) peers.erase(it);
   }
 
   void Lose(Key key, const absl::Status& reason) {
