@@ -24,8 +24,8 @@
 namespace weir {
 namespace {
 
-constexpr int kWarm = 200;
-constexpr int kCalls = 2000;
+constexpr int kWarm = 100;
+constexpr int kCalls = 1000;
 constexpr double kAllowed = 3;
 
 class Echo : public v1::Jobs::CallbackService {
