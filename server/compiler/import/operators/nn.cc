@@ -120,6 +120,23 @@ Int64s SpaceAxes(int rank) {
   return axes;
 }
 
+// The kernel [C, M/groups, space...] of a transposed convolution as that of the plain one over the
+// spread input: [M, C/groups, space...], turned around in space.
+ValueId TurnedKernel(OnnxNode& node, int64_t groups) {
+  Builder& b = node.b();
+  const Shape shape = node.type(1).shape;
+  const ValueId k = b.Apply("reverse", {node.input(1)}, {{"axes", SpaceAxes(shape.rank())}});
+  std::vector<Dim> split = {groups, FloorDiv(shape[0], Dim(groups)), shape[1]};
+  std::vector<Dim> joined = {shape[1] * groups, FloorDiv(shape[0], Dim(groups))};
+  Int64s order = {0, 2, 1};
+  for (int i = 2; i < shape.rank(); ++i) {
+    split.push_back(shape[i]);
+    joined.push_back(shape[i]);
+    order.push_back(i + 1);
+  }
+  return Reshape(b, Transpose(b, Reshape(b, k, std::move(split)), order), std::move(joined));
+}
+
 }  // namespace
 
 absl::Status TranslateMatMul(OnnxNode& node) {
@@ -204,17 +221,7 @@ absl::Status TranslateConvTranspose(OnnxNode& node) {
   }
   const int64_t groups = node.Int("group", 1);
   if (groups < 1) return InvalidArgument("group ", groups, " must be positive");
-  const Shape shape = node.type(1).shape;
-  ValueId k = b.Apply("reverse", {node.input(1)}, {{"axes", SpaceAxes(rank)}});
-  std::vector<Dim> split = {groups, FloorDiv(shape[0], Dim(groups)), shape[1]};
-  std::vector<Dim> joined = {shape[1] * groups, FloorDiv(shape[0], Dim(groups))};
-  Int64s order = {0, 2, 1};
-  for (int i = 2; i < rank; ++i) {
-    split.push_back(shape[i]);
-    joined.push_back(shape[i]);
-    order.push_back(i + 1);
-  }
-  k = Reshape(b, Transpose(b, Reshape(b, k, std::move(split)), order), std::move(joined));
+  const ValueId k = TurnedKernel(node, groups);
   const ValueId value = b.Apply("convolution", {node.input(0), k},
                                 {{"window_strides", Int64s(space, 1)},
                                  {"padding_low", w.low},
