@@ -27,6 +27,12 @@ std::string RandomBytes(uint64_t seed, size_t size) {
   return bytes;
 }
 
+// On a slow machine the last attempt may run into the deadline before it is refused.
+bool IsUnreachable(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kUnavailable ||
+         status.code() == absl::StatusCode::kDeadlineExceeded;
+}
+
 class LinkConformanceTest : public ::testing::TestWithParam<NamedForm> {
  protected:
   LinkPair Connect(LinkOptions near = {}, LinkOptions far = {}) {
@@ -398,7 +404,7 @@ TEST_P(LinkConformanceTest, DialingNobodyNamesTheAddress) {
   const std::string address = (*listener)->address();
   listener->reset();
   const auto link = DialOn(*form_, address, {.deadline = absl::Milliseconds(200)});
-  EXPECT_EQ(link.status().code(), absl::StatusCode::kUnavailable) << link.status();
+  EXPECT_TRUE(IsUnreachable(link.status())) << link.status();
   EXPECT_THAT(std::string(link.status().message()), HasSubstr("cannot reach " + address));
 }
 
@@ -429,7 +435,7 @@ TEST_P(LinkConformanceTest, AClosedListenerAcceptsNoMore) {
   const std::string address = (*listener)->address();
   (*listener)->Close();
   const auto link = DialOn(*form_, address, {.deadline = absl::Milliseconds(100)});
-  EXPECT_EQ(link.status().code(), absl::StatusCode::kUnavailable) << link.status();
+  EXPECT_TRUE(IsUnreachable(link.status())) << link.status();
   EXPECT_EQ(accepted, 0);
 }
 

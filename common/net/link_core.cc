@@ -286,8 +286,9 @@ void LinkCore::Abort(const absl::Status& reason, Todo* todo) {
   close_due_ = true;
   reason_ = reason;
   ended_ = true;
-  todo->dropped_queue.swap(queue_);
-  todo->dropped_inbox.swap(inbox_);
+  todo->dropped = std::make_unique<Dropped>();
+  todo->dropped->queue.swap(queue_);
+  todo->dropped->inbox.swap(inbox_);
   queued_ = 0;
   todo->write = true;
   todo->deliver = true;
@@ -299,7 +300,8 @@ void LinkCore::End(const absl::Status& reason, Todo* todo) {
   if (!ended_) reason_ = reason;
   ended_ = true;
   phase_ = Phase::kClosed;
-  todo->dropped_queue.swap(queue_);
+  if (todo->dropped == nullptr) todo->dropped = std::make_unique<Dropped>();
+  todo->dropped->queue.swap(queue_);
   queued_ = 0;
   todo->disconnect = true;
   todo->deliver = true;
@@ -436,9 +438,11 @@ void LinkCore::DeliverOpened(std::unique_lock<std::mutex>& lock) {
   const absl::Status reason = reason_.value_or(absl::OkStatus());
   lock.unlock();
   if (ok) {
-    auto self = shared_from_this();
-    opened(std::shared_ptr<Link>(this, [self](Link*) {
-      self->Close(absl::CancelledError("the owner of the link let go of it"));
+    // The deleter lives as long as weak pointers do, which callbacks hold: it must let go of the
+    // core.
+    opened(std::shared_ptr<Link>(this, [self = shared_from_this()](Link*) mutable {
+      std::exchange(self, nullptr)
+          ->Close(absl::CancelledError("the owner of the link let go of it"));
     }));
   } else {
     opened(reason.ok() ? absl::UnavailableError("closed during the handshake") : reason);

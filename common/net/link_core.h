@@ -97,13 +97,16 @@ class LinkCore : public Link, public std::enable_shared_from_this<LinkCore> {
     Frame frame;
     size_t cost;
   };
+  struct Dropped {
+    std::deque<Message> queue;
+    std::deque<Received> inbox;
+  };
   // What a step under the lock found to do after it. Frames die there too, outside the lock.
   struct Todo {
     bool write = false;
     bool deliver = false;
     bool disconnect = false;
-    std::deque<Message> dropped_queue;
-    std::deque<Received> dropped_inbox;
+    std::unique_ptr<Dropped> dropped;
   };
 
   void Do(const Todo& todo);

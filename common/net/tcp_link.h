@@ -26,8 +26,8 @@ class io_context;
 namespace weir {
 
 struct TcpOptions {
-  // Where to run, kept running by one thread of the caller until the links have closed. Null: the
-  // transport makes a context and a thread of its own.
+  // Where to run: one thread of the caller runs it, and once more after the transport was
+  // destroyed. Null: the transport makes a context and a thread of its own.
   boost::asio::io_context* context = nullptr;
   // A peer whose machine is gone is noticed after about this long without an answer.
   absl::Duration keepalive = absl::Seconds(10);

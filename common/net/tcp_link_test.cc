@@ -227,10 +227,10 @@ TEST_F(TcpLinkTest, BadAddressesFailAtOnce) {
 TEST_F(TcpLinkTest, RunsOnAContextOfTheCaller) {
   Listen();
   boost::asio::io_context context;
-  TcpTransport own({.context = &context});
+  auto own = std::make_unique<TcpTransport>(TcpOptions{.context = &context});
   std::shared_ptr<Link> link;
   std::thread::id callback_thread;
-  own.Dial(listener_->address(), {}, [&](absl::StatusOr<std::shared_ptr<Link>> dialed) {
+  own->Dial(listener_->address(), {}, [&](absl::StatusOr<std::shared_ptr<Link>> dialed) {
     ASSERT_TRUE(dialed.ok()) << dialed.status();
     link = *dialed;
     callback_thread = std::this_thread::get_id();
@@ -246,6 +246,8 @@ TEST_F(TcpLinkTest, RunsOnAContextOfTheCaller) {
   link->Close(absl::OkStatus());
   while (!closed) context.run_one();
   EXPECT_TRUE(WaitUntil([&] { return events_->frames() == 1; }));
+  own.reset();
+  context.poll();  // closes the socket
 }
 
 }  // namespace
