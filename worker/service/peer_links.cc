@@ -45,12 +45,11 @@ struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
     if (!dialed.ok()) return Lose(key, dialed.status());
     std::shared_ptr<Link> link = *std::move(dialed);
     std::weak_ptr<State> weak = weak_from_this();
-    std::weak_ptr<Link> weak_link = link;
     link->Start({.on_frame = [](Frame, Credit) {},
                  .on_writable = [] {},
                  .on_closed =
-                     [weak, weak_link, key](const absl::Status& reason) {
-                       if (auto self = weak.lock()) self->OnClosed(key, weak_link.lock(), reason);
+                     [weak, key](const absl::Status& reason) {
+                       if (auto self = weak.lock()) self->OnClosed(key, reason);
                      }});
     absl::Status status;
     {
@@ -67,12 +66,12 @@ struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
     if (!status.ok()) Lose(key, status);
   }
 
-  // A peer that took all that was sent may leave: nobody here waits for it.
-  void OnClosed(Key key, const std::shared_ptr<Link>& link, const absl::Status& reason) {
-    if (link == nullptr || link->stats().unacknowledged_bytes > 0) return Lose(key, reason);
+  // A peer that leaves in good order needs nothing more; whoever needs something from it hears of
+  // its leaving from the coordinator.
+  void OnClosed(Key key, const absl::Status& reason) {
+    if (!reason.ok() && !absl::IsCancelled(reason)) return Lose(key, reason);
     std::lock_guard<std::mutex> lock(mutex);
-    auto it = peers.find(key);
-    if (it != peers.end() && it->second.link == link) peers.erase(it);
+    peers.erase(key);
   }
 
   void Lose(Key key, const absl::Status& reason) {

@@ -96,6 +96,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
       impl->core_.OnCoordinatorLost(absl::CancelledError("the worker stops"));
     });
     if (peers_ != nullptr) peers_->CloseAll();
+    CloseIncoming();
     // Once what was posted so far has run, nothing here touches the transports or starts work any
     // more.
     std::promise<void> quiet;
@@ -279,6 +280,15 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
                      }});
     std::lock_guard<std::mutex> lock(mutex_);
     incoming_.push_back(std::move(link));
+  }
+
+  void CloseIncoming() {
+    std::vector<std::shared_ptr<Link>> links;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      links.swap(incoming_);
+    }
+    for (const std::shared_ptr<Link>& link : links) link->Close(absl::OkStatus());
   }
 
   void ForgetIncoming(const std::shared_ptr<Link>& link) {
