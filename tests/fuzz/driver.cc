@@ -5,6 +5,8 @@
 //   weir_fuzz --target npy --runs 100000
 //   weir_fuzz --target npy fuzz-input-123           # one file, as it is
 //   weir_fuzz --target npy --write-seeds DIR        # for libFuzzer
+#include <google/protobuf/stubs/logging.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
@@ -134,5 +136,6 @@ int main(int argc, char** argv) {
   app.add_option("FILES", options.files, "inputs to run as they are, in place of mutated ones");
   CLI11_PARSE(app, argc, argv);
   weir::InitLogging({.program = "weir_fuzz", .level = weir::LogLevel::kError});
+  google::protobuf::SetLogHandler(nullptr);  // it would report every input
   return weir::Run(options);
 }

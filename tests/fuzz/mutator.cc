@@ -3,8 +3,10 @@
 #include <google/protobuf/message.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace weir {
 namespace {
@@ -109,8 +111,31 @@ void InsertWord(const MutationSources& sources, Random* random, std::string* inp
   input->replace(at, over ? std::min(word.size(), input->size() - at) : 0, word);
 }
 
+bool IsWordByte(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '%' ||
+         c == '@';
+}
+
+// The word around `at`, empty between words.
+std::pair<size_t, size_t> WordAround(const std::string& text, size_t at) {
+  size_t begin = at;
+  size_t end = at;
+  while (begin > 0 && IsWordByte(text[begin - 1])) --begin;
+  while (end < text.size() && IsWordByte(text[end])) ++end;
+  return {begin, end - begin};
+}
+
+// Puts one word of a text in the place of another, which text forms often survive.
+void CopyWord(Random* random, std::string* input) {
+  const auto [from, from_size] = WordAround(*input, Place(*input, random));
+  const std::string word = input->substr(from, from_size);
+  const auto [to, to_size] = WordAround(*input, Place(*input, random));
+  if (word.empty() || to_size == 0) return;
+  input->replace(to, to_size, word);
+}
+
 void MutateOnce(const MutationSources& sources, Random* random, std::string* input) {
-  switch (random->Below(10)) {
+  switch (random->Below(14)) {
     case 0:
       return FlipBit(random, input);
     case 1:
@@ -129,8 +154,10 @@ void MutateOnce(const MutationSources& sources, Random* random, std::string* inp
       return MoveWithin(random, input);
     case 8:
       return Splice(sources, random, input);
-    default:
+    case 9:
       return InsertWord(sources, random, input);
+    default:
+      return CopyWord(random, input);
   }
 }
 
