@@ -24,9 +24,10 @@ std::string Talk(const std::string& address, const std::string& bytes) {
   boost::asio::io_context context;
   boost::asio::ip::tcp::socket socket(context);
   socket.connect({boost::asio::ip::make_address(target->host), target->port});
-  boost::asio::write(socket, boost::asio::buffer(bytes));
-  std::string answer;
+  // A server that refuses may close before it has read everything.
   boost::system::error_code error;
+  boost::asio::write(socket, boost::asio::buffer(bytes), error);
+  std::string answer;
   boost::asio::read(socket, boost::asio::dynamic_buffer(answer), error);
   return answer;
 }
