@@ -70,6 +70,23 @@ bool IsRelu(const Graph& graph, const Node& node, ValueId value) {
   return IsPositiveZero(graph, node.inputs[0] == value ? node.inputs[1] : node.inputs[0]);
 }
 
+bool AllEqual(const Int64s& values, int64_t value) {
+  return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == value; });
+}
+
+// True for max pooling over the last `space` axes with windows side by side.
+bool IsPooling(const Node& node, int space) {
+  if (node.op != "reduce_window" || node.attr("kind").AsString() != "max") return false;
+  const Int64s& window = node.attr("window_dimensions").AsInts();
+  const int leading = static_cast<int>(window.size()) - space;
+  return window == node.attr("window_strides").AsInts() &&
+         AllEqual(Int64s(window.begin(), window.begin() + leading), 1) &&
+         AllEqual(node.attr("padding_low").AsInts(), 0) &&
+         AllEqual(node.attr("padding_high").AsInts(), 0) &&
+         AllEqual(node.attr("base_dilations").AsInts(), 1) &&
+         AllEqual(node.attr("window_dilations").AsInts(), 1);
+}
+
 }  // namespace
 
 std::vector<NodeId> FindEpilogue(const Graph& graph, NodeId anchor_id, SingleUser single_user) {
@@ -103,7 +120,14 @@ std::vector<NodeId> FindEpilogue(const Graph& graph, NodeId anchor_id, SingleUse
       node = next();
     }
   }
-  if (node != nullptr && IsRelu(graph, *node, value)) take(*node);
+  if (node != nullptr && IsRelu(graph, *node, value)) {
+    take(*node);
+    node = next();
+  }
+  if (node != nullptr && anchor.op == "convolution" &&
+      IsPooling(*node, graph.type(anchor.outputs[0]).rank() - 2)) {
+    take(*node);
+  }
   // A reshape alone is a view, better left to the caller.
   if (nodes.size() == before) nodes.resize(1);
   return nodes;
@@ -120,6 +144,10 @@ Epilogue EpilogueOf(const Graph& graph, absl::Span<const NodeId> nodes) {
       const int from_end = graph.type(graph.node(nodes[0]).outputs[0]).rank() -
                            BiasAxis(graph, graph.node(nodes[0]));
       epilogue.bias_axis = rank - from_end;
+    } else if (node.op == "reduce_window") {
+      const Int64s& window = node.attr("window_dimensions").AsInts();
+      const int space = graph.type(graph.node(nodes[0]).outputs[0]).rank() - 2;
+      epilogue.pool.assign(window.end() - space, window.end());
     } else if (node.op != "reshape") {
       epilogue.relu = true;
     }

@@ -1,6 +1,6 @@
 // Which element-wise nodes a product or convolution does while its results are still in registers:
-// adding a bias, then relu. The bits are those of the ops one by one. Stateless; usable from any
-// thread.
+// adding a bias, then relu, then (convolutions only) max pooling. The bits are those of the ops one
+// by one. Stateless; usable from any thread.
 #ifndef WEIR_WORKER_DEVICE_CPU_EPILOGUE_H_
 #define WEIR_WORKER_DEVICE_CPU_EPILOGUE_H_
 
@@ -26,6 +26,7 @@ struct Epilogue {
   ValueId bias;        // invalid: none
   int bias_axis = -1;  // the axis of `bias` along which it varies
   bool relu = false;
+  Int64s pool;  // window extents of the axes of space; empty: none
 };
 // REQUIRES: `nodes` is a list made by FindEpilogue.
 Epilogue EpilogueOf(const Graph& graph, absl::Span<const NodeId> nodes);

@@ -15,8 +15,14 @@ constexpr int64_t kVectorsOfRows = 2;
 
 int64_t VectorsOf(int64_t count, int lanes) { return (count + lanes - 1) / lanes; }
 
-int64_t InElements(const ConvolveSizes& s) { return s.groups * s.in_channels * s.in_pixels(); }
+int64_t InElements(const ConvolveSizes& s) {
+  return s.groups * s.in_channels * (s.in_pixels() + 1);
+}
 int64_t OutElements(const ConvolveSizes& s) { return s.groups * s.out_channels * s.out_pixels(); }
+
+size_t TapBytes(const ConvolveSizes& s) {
+  return (s.window_elements() * sizeof(Tap) + 63) / 64 * 64;
+}
 
 bool FitsRowBlock(const ConvolveSizes& s, int lanes, int64_t element_bytes) {
   return (InElements(s) + OutElements(s)) * kVectorsOfRows * lanes * element_bytes <=
@@ -59,6 +65,9 @@ struct Work {
   int64_t group_filters;  // elements
 
   const T* GroupFilters(int64_t g) const { return args.filters + g * group_filters; }
+  bool pools() const { return args.pool[0] * args.pool[1] * args.pool[2] > 1; }
+  // Extent of the pooled image.
+  int64_t Pooled(int axis) const { return args.sizes.axes[axis].out / args.pool[axis]; }
 };
 
 // A block of batch rows at a time, one vector for one pixel of many rows.
@@ -77,39 +86,35 @@ class LaneRows {
 
   void Block(int64_t row, int64_t rows) {
     vectors_ = VectorsOf(rows, work_.loops.lanes);
-    Load(row, rows);
+    LoadBlock(row, rows);
     const bool in_place = args_.out.batch == 1 && rows == vectors_ * lanes_;
     Images<T> out = args_.out;
     if (in_place) {
       out.data += row;
     } else {
-      const int64_t plane = s_.axes[1].out * s_.axes[2].out * width_;
-      const int64_t channel = s_.out_pixels() * width_;
+      const int64_t line = work_.Pooled(2) * width_, plane = work_.Pooled(1) * line;
+      const int64_t channel = work_.Pooled(0) * plane;
       T* block = in_ + InElements(s_) * width_;
-      out = {
-          block, 1, s_.out_channels * channel, channel, {plane, s_.axes[2].out * width_, width_}};
+      out = {block, 1, s_.out_channels * channel, channel, {plane, line, width_}};
     }
     for (int64_t g = 0; g < s_.groups; ++g) {
-      const ConvolveTables::Pixel* pixel = tables_.pixels.data();
-      for (int64_t d = 0; d < s_.axes[0].out; ++d) {
-        for (int64_t h = 0; h < s_.axes[1].out; ++h) {
-          T* line = out.data + g * out.group + d * out.spatial[0] + h * out.spatial[1];
-          for (int64_t w = 0; w < s_.axes[2].out; ++w) {
-            Channels(*pixel++, g, line + w * out.spatial[2], out.channel);
-          }
+      for (int64_t first = 0; first < s_.out_channels; first += lanes_) {
+        const int64_t end = std::min<int64_t>(s_.out_channels, first + lanes_);
+        for (int64_t o = first; o < end; o += channel_step_) {
+          Channels(out, g, o, std::min(channel_step_, end - o));
         }
       }
     }
-    if (!in_place) Store(out, row, rows);
+    if (!in_place) StoreBlock(out, row, rows);
   }
 
  private:
-  void Load(int64_t row, int64_t rows) {
+  void LoadBlock(int64_t row, int64_t rows) {
     const Images<const T>& in = args_.in;
     const WindowSpan* axes = s_.axes;
     if (rows % lanes_ != 0) std::memset(in_, 0, InElements(s_) * width_ * sizeof(T));
     const int64_t line = axes[2].in * width_;
-    const int64_t channel = s_.in_pixels() * width_;
+    const int64_t channel = (s_.in_pixels() * width_ + lanes_);
     const int64_t extents[] = {s_.groups, s_.in_channels, axes[0].in, axes[1].in, axes[2].in, rows};
     const int64_t from[] = {in.group,      in.channel,    in.spatial[0],
                             in.spatial[1], in.spatial[2], in.batch};
@@ -117,11 +122,10 @@ class LaneRows {
     CopyStrided(kDTypeOf<T>, extents, in.data + row * in.batch, from, in_, to);
   }
 
-  void Store(const Images<T>& block, int64_t row, int64_t rows) {
+  void StoreBlock(const Images<T>& block, int64_t row, int64_t rows) {
     const Images<T>& out = args_.out;
-    const WindowSpan* axes = s_.axes;
-    const int64_t extents[] = {rows,        s_.groups,   s_.out_channels,
-                               axes[0].out, axes[1].out, axes[2].out};
+    const int64_t extents[] = {
+        rows, s_.groups, s_.out_channels, work_.Pooled(0), work_.Pooled(1), work_.Pooled(2)};
     const int64_t from[] = {
         1, block.group, block.channel, block.spatial[0], block.spatial[1], block.spatial[2]};
     const int64_t to[] = {out.batch,      out.group,      out.channel,
@@ -129,27 +133,50 @@ class LaneRows {
     CopyStrided(kDTypeOf<T>, extents, block.data, from, out.data + row * out.batch, to);
   }
 
-  // All output channels of one pixel.
-  void Channels(const ConvolveTables::Pixel& pixel, int64_t g, T* out, int64_t channel) {
+  // All pixels of output channels [o, o + count), whose filters so stay in the L1 cache.
+  void Channels(const Images<T>& out, int64_t g, int64_t o, int64_t count) {
     TileArgs<T> tile;
-    tile.taps = tables_.taps.data() + pixel.first_tap;
-    tile.num_taps = pixel.num_taps;
-    tile.depth = tables_.whole_lines ? pixel.line : s_.in_channels;
+    tile.a = work_.GroupFilters(g) + o / lanes_ * lanes_ * s_.depth() + o % lanes_;
     tile.a_row = 1;
     tile.a_depth = lanes_;
-    tile.b = in_ + g * s_.in_channels * s_.in_pixels() * width_;
+    tile.b = in_ + g * s_.in_channels * (s_.in_pixels() * width_ + lanes_);
     tile.b_vector = lanes_;
-    tile.b_depth = tables_.whole_lines ? tables_.line_step : s_.in_pixels() * width_;
-    tile.c_row = channel;
-    tile.activation = args_.activation;
-    const T* filters = work_.GroupFilters(g);
-    for (int64_t first = 0; first < s_.out_channels; first += lanes_) {
-      const int64_t end = std::min<int64_t>(s_.out_channels, first + lanes_);
-      for (int64_t o = first; o < end; o += channel_step_) {
-        tile.a = filters + first * s_.depth() + (o - first);
-        tile.c = out + o * channel;
-        if (args_.bias != nullptr) tile.row_bias = args_.bias + g * s_.out_channels + o;
-        work_.loops.At(std::min(channel_step_, end - o), vectors_)(tile);
+    tile.b_depth = tables_.whole_lines ? tables_.line_step : (s_.in_pixels() * width_ + lanes_);
+    tile.c_row = out.channel;
+    if (args_.bias != nullptr) tile.row_bias = args_.bias + g * s_.out_channels + o;
+    const TileLoop<T> loop = work_.loops.At(count, vectors_);
+    T* plane = out.data + g * out.group + o * out.channel;
+    for (int64_t d = 0; d < work_.Pooled(0); ++d) {
+      for (int64_t h = 0; h < work_.Pooled(1); ++h) {
+        tile.c = plane + d * out.spatial[0] + h * out.spatial[1];
+        for (int64_t w = 0; w < work_.Pooled(2); ++w) {
+          Pool({d, h, w}, loop, &tile);
+          tile.c += out.spatial[2];
+        }
+      }
+    }
+  }
+
+  // One tile for each pixel of the pooling window; the activation after the last.
+  void Pool(const int64_t (&at)[3], TileLoop<T> loop, TileArgs<T>* tile) {
+    const int64_t(&pool)[3] = args_.pool;
+    const Store join =
+        args_.activation == Activation::kRelu ? Store::kMaximumOfRelu : Store::kMaximum;
+    int64_t left = pool[0] * pool[1] * pool[2];
+    tile->store = Store::kReplace;
+    tile->activation = Activation::kNone;
+    for (int64_t d = at[0] * pool[0]; d < (at[0] + 1) * pool[0]; ++d) {
+      for (int64_t h = at[1] * pool[1]; h < (at[1] + 1) * pool[1]; ++h) {
+        const ConvolveTables::Pixel* pixel =
+            tables_.pixels.data() + (d * s_.axes[1].out + h) * s_.axes[2].out + at[2] * pool[2];
+        for (int64_t w = 0; w < pool[2]; ++w, ++pixel) {
+          tile->taps = tables_.taps.data() + pixel->first_tap;
+          tile->num_taps = pixel->num_taps;
+          tile->depth = tables_.whole_lines ? pixel->line : s_.in_channels;
+          if (--left == 0) tile->activation = args_.activation;
+          loop(*tile);
+          tile->store = join;
+        }
       }
     }
   }
@@ -169,8 +196,13 @@ class LaneRows {
 template <class T>
 class LaneChannels {
  public:
-  LaneChannels(const Work<T>& work, Tap* taps)
-      : work_(work), args_(work.args), s_(work.args.sizes), lanes_(work.loops.lanes), taps_(taps) {
+  LaneChannels(const Work<T>& work, std::byte* scratch)
+      : work_(work),
+        args_(work.args),
+        s_(work.args.sizes),
+        lanes_(work.loops.lanes),
+        taps_(reinterpret_cast<Tap*>(scratch)),
+        lines_(reinterpret_cast<T*>(scratch + TapBytes(s_))) {
     const WindowTable& last = args_.tables->axes[2];
     const int64_t step = last.input_step() * args_.in.spatial[2];
     if (last.element_step() != 1) return;
@@ -186,10 +218,16 @@ class LaneChannels {
     const int64_t step = EvenPart(vectors, work_.loops.vectors);
     for (int64_t g = 0; g < s_.groups; ++g) {
       for (int64_t v = 0; v < vectors; v += step) {
-        for (int64_t d = 0; d < s_.axes[0].out; ++d) {
-          for (int64_t h = 0; h < s_.axes[1].out; ++h) {
-            for (const Segment& segment : args_.tables->axes[2].segments()) {
-              Pixels(row, g, d, h, segment, v, std::min(step, vectors - v));
+        const Part part{row, g, v, std::min(step, vectors - v)};
+        for (int64_t d = 0; d < work_.Pooled(0); ++d) {
+          for (int64_t h = 0; h < work_.Pooled(1); ++h) {
+            T* out = args_.out.data + row * args_.out.batch + g * args_.out.group +
+                     v * lanes_ * args_.out.channel + d * args_.out.spatial[0] +
+                     h * args_.out.spatial[1];
+            if (work_.pools()) {
+              PooledLine(part, d, h, out);
+            } else {
+              Line(part, d, h, {out, args_.out.spatial[2], args_.out.channel, ChannelsOf(part)});
             }
           }
         }
@@ -198,52 +236,92 @@ class LaneChannels {
   }
 
  private:
-  // Pixels of one line that see the same window elements.
-  void Pixels(int64_t row, int64_t g, int64_t d, int64_t h, const Segment& segment, int64_t v,
-              int64_t vectors) const {
+  // Some vectors of channels of one row.
+  struct Part {
+    int64_t row, group, first, vectors;
+  };
+  // Where the pixels of a line go.
+  struct Target {
+    T* data;
+    int64_t pixel;
+    int64_t channel;
+    int64_t room;  // channels that may be written
+  };
+
+  int64_t ChannelsOf(const Part& part) const {
+    return std::min(part.vectors * lanes_, s_.out_channels - part.first * lanes_);
+  }
+
+  // Lines above each other join in `lines_`, then neighbours in the line.
+  void PooledLine(const Part& part, int64_t d, int64_t h, T* out) const {
+    const int64_t(&pool)[3] = args_.pool;
+    const int64_t width = part.vectors * lanes_, line = s_.axes[2].out * width;
+    T* target = lines_;
+    for (int64_t kd = d * pool[0]; kd < (d + 1) * pool[0]; ++kd) {
+      for (int64_t kh = h * pool[1]; kh < (h + 1) * pool[1]; ++kh) {
+        Line(part, kd, kh, {target, width, 1, width});
+        if (target != lines_) work_.loops.maximum(target, lines_, line / lanes_);
+        target = lines_ + line;
+      }
+    }
+    const int64_t channels = ChannelsOf(part);
+    for (int64_t w = 0; w < work_.Pooled(2); ++w) {
+      T* first = lines_ + w * pool[2] * width;
+      for (int64_t k = 1; k < pool[2]; ++k) {
+        work_.loops.maximum(first + k * width, first, part.vectors);
+      }
+      T* to = out + w * args_.out.spatial[2];
+      for (int64_t o = 0; o < channels; ++o) to[o * args_.out.channel] = first[o];
+    }
+  }
+
+  // One line of the image that is not pooled yet, in segments whose pixels see the same elements.
+  void Line(const Part& part, int64_t d, int64_t h, const Target& target) const {
     const bool whole_lines = line_depth_ != 0;
-    const Tap* end = ListTaps(s_, args_.tables->axes, work_.loops.lanes, args_.in.spatial,
-                              {d, h, segment.begin}, whole_lines, taps_);
-    for (Tap* tap = taps_; tap != end; ++tap) std::swap(tap->a, tap->b);
     TileArgs<T> tile;
     tile.taps = taps_;
-    tile.num_taps = end - taps_;
-    tile.depth = s_.in_channels;
-    if (whole_lines) tile.depth *= args_.tables->axes[2].at(segment.begin).count;
-    tile.a = args_.in.data + row * args_.in.batch + g * args_.in.group;
     tile.a_row = args_.tables->axes[2].segment_step() * args_.in.spatial[2];
     tile.a_depth = whole_lines ? line_depth_ : args_.in.channel;
-    tile.b = work_.GroupFilters(g) + v * s_.depth() * lanes_;
+    tile.b = work_.GroupFilters(part.group) + part.first * s_.depth() * lanes_;
     tile.b_vector = s_.depth() * lanes_;
     tile.b_depth = lanes_;
     tile.activation = args_.activation;
-    const int64_t channel = v * lanes_;
-    if (args_.bias != nullptr) tile.column_bias = args_.bias + g * s_.out_channels + channel;
-    T* out = args_.out.data + row * args_.out.batch + g * args_.out.group +
-             channel * args_.out.channel + d * args_.out.spatial[0] + h * args_.out.spatial[1] +
-             segment.begin * args_.out.spatial[2];
-    Write(tile, out, segment.end - segment.begin,
-          std::min(vectors * lanes_, s_.out_channels - channel), vectors);
+    if (args_.bias != nullptr) {
+      tile.column_bias = args_.bias + part.group * s_.out_channels + part.first * lanes_;
+    }
+    for (const Segment& segment : args_.tables->axes[2].segments()) {
+      const Tap* end = ListTaps(s_, args_.tables->axes, work_.loops.lanes, args_.in.spatial,
+                                {d, h, segment.begin}, whole_lines, taps_);
+      for (Tap* tap = taps_; tap != end; ++tap) std::swap(tap->a, tap->b);
+      tile.num_taps = end - taps_;
+      tile.depth = s_.in_channels;
+      if (whole_lines) tile.depth *= args_.tables->axes[2].at(segment.begin).count;
+      tile.a = args_.in.data + part.row * args_.in.batch + part.group * args_.in.group;
+      Target at = target;
+      at.data += segment.begin * target.pixel;
+      Write(tile, at, segment.end - segment.begin, ChannelsOf(part), part.vectors);
+    }
   }
 
-  void Write(TileArgs<T>& tile, T* out, int64_t pixels, int64_t channels, int64_t vectors) const {
+  void Write(TileArgs<T>& tile, Target target, int64_t pixels, int64_t channels,
+             int64_t vectors) const {
     constexpr int64_t kTile = TileLoops<T>::kMaxRows * TileLoops<T>::kMaxVectors * 64 / sizeof(T);
     alignas(64) T stage[kTile];
-    const int64_t pixel = args_.out.spatial[2];
-    const bool in_place = args_.out.channel == 1 && channels == vectors * lanes_;
+    const int64_t width = vectors * lanes_;
+    const bool in_place = target.channel == 1 && target.room == width;
     const int64_t step = EvenPart(pixels, work_.loops.rows);
     for (int64_t first = 0; first < pixels; first += step) {
       const int64_t count = std::min(step, pixels - first);
-      tile.c = in_place ? out : stage;
-      tile.c_row = in_place ? pixel : vectors * lanes_;
+      tile.c = in_place ? target.data : stage;
+      tile.c_row = in_place ? target.pixel : width;
       work_.loops.At(count, vectors)(tile);
       for (int64_t i = 0; !in_place && i < count; ++i) {
         for (int64_t o = 0; o < channels; ++o) {
-          out[i * pixel + o * args_.out.channel] = stage[i * tile.c_row + o];
+          target.data[i * target.pixel + o * target.channel] = stage[i * width + o];
         }
       }
       tile.a += count * tile.a_row;
-      out += count * pixel;
+      target.data += count * target.pixel;
     }
   }
 
@@ -252,6 +330,7 @@ class LaneChannels {
   const ConvolveSizes& s_;
   const int64_t lanes_;
   Tap* taps_;
+  T* lines_;  // two, for pooling
   // Stride of the input over (last window axis, channel) where they run as one, else 0.
   int64_t line_depth_ = 0;
 };
@@ -312,10 +391,11 @@ bool RowsInLanes(const TileLoops<T>& loops, const ConvolveSizes& sizes) {
 
 template <class T>
 size_t ConvolveScratch(const TileLoops<T>& loops, const ConvolveSizes& sizes) {
-  const size_t taps = sizes.window_elements() * sizeof(Tap);
-  if (!RowsInLanes(loops, sizes)) return taps;
+  const int64_t lines = 2 * sizes.axes[2].out * loops.vectors * loops.lanes;
+  const size_t by_row = TapBytes(sizes) + lines * sizeof(T);
+  if (!RowsInLanes(loops, sizes)) return by_row;
   const int64_t width = kVectorsOfRows * loops.lanes;
-  return std::max(taps, (InElements(sizes) + OutElements(sizes)) * width * sizeof(T));
+  return std::max(by_row, (InElements(sizes) + OutElements(sizes)) * width * sizeof(T));
 }
 
 template <class T>
@@ -333,7 +413,7 @@ void Convolve(const TileLoops<T>& loops, const ConvolveArgs<T>& args, std::byte*
       row += rows;
     }
   }
-  LaneChannels<T> lane_channels(work, reinterpret_cast<Tap*>(scratch));
+  LaneChannels<T> lane_channels(work, scratch);
   for (; row < batch; ++row) lane_channels.Row(row);
 }
 

@@ -82,6 +82,8 @@ struct ConvolveArgs {
   const T* filters = nullptr;  // PackFilters
   const T* bias = nullptr;     // one for each output channel of all groups, padded to whole vectors
   Activation activation = Activation::kNone;
+  // Max pooling at the end: windows of this extent side by side; `out` is the pooled image.
+  int64_t pool[3] = {1, 1, 1};
 };
 
 int64_t PackedFilterElements(const ConvolveSizes& sizes, int lanes);

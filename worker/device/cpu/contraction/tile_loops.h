@@ -24,6 +24,15 @@ struct Tap {
 
 enum class Activation { kNone, kRelu };
 
+// What happens to what is in memory where the tile is written.
+enum class Store {
+  kReplace,
+  // The larger of both stays: max pooling, one tile for each place of the window.
+  kMaximum,
+  // The same where relu comes last, so that the sign of a zero may be left open before.
+  kMaximumOfRelu,
+};
+
 // Side a is read element by element (rows i of the tile), side b in whole vectors (columns).
 template <class T>
 struct TileArgs {
@@ -43,15 +52,20 @@ struct TileArgs {
   int64_t c_row = 0;
   bool continues = false;  // the chain goes on from what c holds
 
-  // After the chain: adds row_bias[i] or column_bias[vector * lanes + lane], then the activation.
-  // REQUIRES for integers: none of these.
+  // After the chain, in this order: adds row_bias[i] or column_bias[vector * lanes + lane], joins
+  // the result with what c holds, applies the activation. REQUIRES for integers: none of these.
   const T* row_bias = nullptr;
   const T* column_bias = nullptr;
   Activation activation = Activation::kNone;
+  Store store = Store::kReplace;
 };
 
 template <class T>
 using TileLoop = void (*)(const TileArgs<T>& args);
+
+// to[i] = the larger of from[i] and to[i] for `vectors` whole vectors; NaN if either is, -0 < +0.
+template <class T>
+using MaximumLoop = void (*)(const T* from, T* to, int64_t vectors);
 
 template <class T>
 struct TileLoops {
@@ -66,6 +80,7 @@ struct TileLoops {
   int row_vectors = 1;
   // loops[r - 1][v - 1]; null where no such tile exists.
   TileLoop<T> loops[kMaxRows][kMaxVectors] = {};
+  MaximumLoop<T> maximum = nullptr;
 
   TileLoop<T> At(int64_t r, int64_t v) const { return loops[r - 1][v - 1]; }
   // Largest number of vectors for a tile of `r` rows.

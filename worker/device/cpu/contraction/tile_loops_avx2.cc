@@ -26,6 +26,16 @@ WEIR_TARGET inline __attribute__((always_inline)) V Fma(V a, V b, V c) {
   }
 }
 
+template <class V>
+WEIR_TARGET inline __attribute__((always_inline)) V Max(V a, V b) {
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  if constexpr (std::is_same_v<T, float>) {
+    return (V)_mm256_max_ps((__m256)a, (__m256)b);
+  } else {
+    return (V)_mm256_max_pd((__m256d)a, (__m256d)b);
+  }
+}
+
 }  // namespace
 
 #include "worker/device/cpu/contraction/tile_loops.inc"

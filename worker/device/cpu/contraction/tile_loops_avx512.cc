@@ -27,6 +27,17 @@ WEIR_TARGET inline __attribute__((always_inline)) V Fma(V a, V b, V c) {
   }
 }
 
+// The forms with a mask, as GCC warns of the undefined operand inside the others.
+template <class V>
+WEIR_TARGET inline __attribute__((always_inline)) V Max(V a, V b) {
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  if constexpr (std::is_same_v<T, float>) {
+    return (V)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
+  } else {
+    return (V)_mm512_maskz_max_pd(0xff, (__m512d)a, (__m512d)b);
+  }
+}
+
 }  // namespace
 
 #include "worker/device/cpu/contraction/tile_loops.inc"

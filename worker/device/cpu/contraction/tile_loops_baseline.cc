@@ -16,6 +16,11 @@ inline __attribute__((always_inline)) V Fma(V a, V b, V c) {
   return a * b + c;
 }
 
+template <class V>
+inline __attribute__((always_inline)) V Max(V a, V b) {
+  return a > b ? a : b;
+}
+
 }  // namespace
 
 #include "worker/device/cpu/contraction/tile_loops.inc"

@@ -96,16 +96,19 @@ class ConvolutionKernel final : public Kernel {
         lanes_(VisitComputeType(compute,
                                 [&]<class T>(T) { return TileLoopsFor<T>(request.isa).lanes; })),
         tables_(lanes_) {
+    name_ = "convolve";
+    if (epilogue_.bias.valid()) name_ += "+bias";
+    if (epilogue_.relu) name_ += "+relu";
+    if (!epilogue_.pool.empty()) name_ += "+max_pool";
+    std::copy(epilogue_.pool.begin(), epilogue_.pool.end(),
+              pool_ + kMaxSpace - epilogue_.pool.size());
     in_operand_ = request.PlaceOf(request.node().inputs[0]);
     filter_operand_ = request.PlaceOf(request.node().inputs[1]);
     if (epilogue_.bias.valid()) bias_operand_ = request.PlaceOf(epilogue_.bias);
     PackConstantFilters(request);
   }
 
-  std::string_view name() const override {
-    if (epilogue_.bias.valid()) return epilogue_.relu ? "convolve+bias+relu" : "convolve+bias";
-    return epilogue_.relu ? "convolve+relu" : "convolve";
-  }
+  std::string_view name() const override { return name_; }
   size_t resident_bytes() const override { return packed_bytes_; }
 
   AxisOrder ResultOrder(absl::Span<const View> operands, absl::Span<const View> results,
@@ -302,6 +305,7 @@ class ConvolutionKernel final : public Kernel {
     args.filters = PackedFor<T>(sizes, filters, &scratch);
     args.bias = Bias<T>(call, &scratch);
     args.activation = epilogue_.relu ? Activation::kRelu : Activation::kNone;
+    std::copy(pool_, pool_ + kMaxSpace, args.pool);
     const View& result = call.results[0];
     const ResultAxes axes = ResultAxesOf(result, rank_);
     const int64_t count = NumElements(result.extents);
@@ -344,6 +348,8 @@ class ConvolutionKernel final : public Kernel {
   const Isa isa_;
   const Epilogue epilogue_;
   const int lanes_;
+  std::string name_;
+  int64_t pool_[kMaxSpace] = {1, 1, 1};
   int in_operand_ = 0, filter_operand_ = 0, bias_operand_ = 0;
   std::shared_ptr<Buffer> packed_;
   size_t packed_bytes_ = 0;
