@@ -13,13 +13,20 @@ namespace {
 // Deep recursion must not make a message of a thousand frames.
 constexpr size_t kEnoughContext = 1000;
 
-absl::Status AddContext(const absl::Status& status, std::string_view context) {
-  return status.message().size() < kEnoughContext ? Annotate(status, context) : status;
-}
+// Where a value stands, for messages.
+struct Place {
+  std::string_view role;  // "result"
+  size_t index = 0;
+  ValueId value;
+  std::string_view function = "";
+};
 
-std::string NameOf(const Graph& graph, ValueId value) {
-  const std::string& name = graph.value(value).name;
-  return name.empty() ? "" : StrCat(" (%", name, ")");
+std::string TextOf(const Graph& graph, const Place& place) {
+  const std::string& name = graph.value(place.value).name;
+  std::string text = StrCat(place.role, " ", place.index);
+  if (!name.empty()) StrAppend(&text, " (%", name, ")");
+  if (!place.function.empty()) StrAppend(&text, " of @", place.function);
+  return text;
 }
 
 // The symbols of a region: those of the region around it until it binds one of its own.
@@ -38,15 +45,30 @@ struct Scope {
   SymbolBindings own;
 };
 
+bool Fits(const TensorType& type, const Tensor& value, const SymbolBindings& symbols) {
+  if (value.dtype() != type.dtype) return false;
+  const absl::StatusOr<Extents> promised = type.shape.Evaluate(symbols);
+  return promised.ok() && *promised == value.extents();
+}
+
+// Not inlined: recursion must not pay for the stack that messages take.
+[[gnu::noinline]] absl::Status WrongType(const Graph& graph, const Tensor& value,
+                                         const Place& place) {
+  return InvalidArgument(TextOf(graph, place), " is ", value.type().ToString(), ", expected ",
+                         graph.type(place.value).ToString());
+}
+
+[[gnu::noinline]] absl::Status BindOrRefuse(const Graph& graph, const Tensor& value,
+                                            const Place& place, Scope* scope) {
+  const TensorType& type = graph.type(place.value);
+  if (value.dtype() != type.dtype) return WrongType(graph, value, place);
+  return BindShape(type.shape, value.extents(), TextOf(graph, place), &scope->Own());
+}
+
 // Checks a value against its type and binds the symbols that the scope does not know yet.
-absl::Status Match(const TensorType& type, const Tensor& value, std::string_view what,
-                   Scope* scope) {
-  if (value.dtype() != type.dtype) {
-    return InvalidArgument(what, " is ", value.type().ToString(), ", expected ", type.ToString());
-  }
-  const absl::StatusOr<Extents> promised = type.shape.Evaluate(*scope->symbols);
-  if (promised.ok() && *promised == value.extents()) return absl::OkStatus();
-  return BindShape(type.shape, value.extents(), what, &scope->Own());
+absl::Status Match(const Graph& graph, const Tensor& value, const Place& place, Scope* scope) {
+  if (Fits(graph.type(place.value), value, *scope->symbols)) return absl::OkStatus();
+  return BindOrRefuse(graph, value, place, scope);
 }
 
 using Values = std::vector<Tensor>;
@@ -64,11 +86,17 @@ class Run {
 
  private:
   absl::Status Step();
+  absl::Status BindArguments(const Function& function, const Values& args, Scope* scope) const;
+  // Checks and places the arguments of a region.
+  absl::Status Enter(const Region& region, Values args, Scope* scope, Values* slots);
+  // Checks and places the results of a node; lets go of what nothing needs any more.
+  absl::Status Keep(NodeId id, Values results, Scope* scope, Values* slots);
   absl::StatusOr<Values> RunNodes(RegionId id, Scope* scope, Values* slots);
   absl::Status RunNode(NodeId id, Scope* scope, Values* slots);
   absl::StatusOr<Values> Evaluate(NodeId id, Scope* scope, Values* slots);
   absl::Status CheckSize(const OpDef& op, const Node& node, const SymbolBindings& symbols) const;
   absl::StatusOr<const OpDef*> Find(NodeId id);
+  absl::Status WithNode(const absl::Status& status, NodeId node) const;
 
   const Graph& graph_;
   const InterpretOptions& options_;
@@ -109,37 +137,40 @@ absl::Status Run::Step() {
       StrCat("more than ", options_.max_steps, " steps; does a loop not end?"));
 }
 
-absl::StatusOr<Values> Run::Call(const Function& function, Values args,
-                                 const SymbolBindings& symbols) {
+// Lone symbols first: a parameter may use a symbol that a later one binds.
+[[gnu::noinline]] absl::Status Run::BindArguments(const Function& function, const Values& args,
+                                                  Scope* scope) const {
   const std::vector<ValueId>& params = graph_.region(function.body).args;
   if (args.size() != params.size()) {
     return InvalidArgument("@", function.name, " takes ", params.size(), " arguments, found ",
                            args.size());
   }
-  // Lone symbols first: a parameter may use a symbol that a later one binds.
-  Scope scope(symbols);
   for (size_t i = 0; i < args.size(); ++i) {
     const TensorType& type = graph_.type(params[i]);
     if (args[i].dtype() != type.dtype || args[i].rank() != type.rank()) {
-      return InvalidArgument("argument ", i, NameOf(graph_, params[i]), " of @", function.name,
-                             " is ", args[i].type().ToString(), ", expected ", type.ToString());
+      return WrongType(graph_, args[i], {"argument", i, params[i], function.name});
     }
     for (int axis = 0; axis < type.rank(); ++axis) {
       const Dim& dim = type.shape[axis];
-      if (dim.is_symbol()) scope.Own().try_emplace(dim.symbol(), args[i].extent(axis));
+      if (dim.is_symbol()) scope->Own().try_emplace(dim.symbol(), args[i].extent(axis));
     }
   }
   for (size_t i = 0; i < args.size(); ++i) {
-    WEIR_RETURN_IF_ERROR(
-        Match(graph_.type(params[i]), args[i],
-              StrCat("argument ", i, NameOf(graph_, params[i]), " of @", function.name), &scope));
+    WEIR_RETURN_IF_ERROR(Match(graph_, args[i], {"argument", i, params[i], function.name}, scope));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Values> Run::Call(const Function& function, Values args,
+                                 const SymbolBindings& symbols) {
+  Scope scope(symbols);
+  WEIR_RETURN_IF_ERROR(BindArguments(function, args, &scope));
   Values slots(lifetimes_.num_slots(function.body));
   return RunRegion(function.body, std::move(args), &scope, &slots);
 }
 
-absl::StatusOr<Values> Run::RunRegion(RegionId id, Values args, Scope* scope, Values* slots) {
-  const Region& region = graph_.region(id);
+[[gnu::noinline]] absl::Status Run::Enter(const Region& region, Values args, Scope* scope,
+                                          Values* slots) {
   if (args.size() != region.args.size()) {
     return absl::InternalError(
         StrCat("a region of ", region.args.size(), " arguments was given ", args.size()));
@@ -152,21 +183,30 @@ absl::StatusOr<Values> Run::RunRegion(RegionId id, Values args, Scope* scope, Va
   WEIR_RETURN_IF_ERROR(Step());
   for (size_t i = 0; i < args.size(); ++i) {
     const ValueId arg = region.args[i];
-    WEIR_RETURN_IF_ERROR(Match(graph_.type(arg), args[i],
-                               StrCat("region argument ", i, NameOf(graph_, arg)), scope));
+    WEIR_RETURN_IF_ERROR(Match(graph_, args[i], {"region argument", i, arg}, scope));
     (*slots)[lifetimes_.slot(arg)] = std::move(args[i]);
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Values> Run::RunRegion(RegionId id, Values args, Scope* scope, Values* slots) {
+  WEIR_RETURN_IF_ERROR(Enter(graph_.region(id), std::move(args), scope, slots));
   ++depth_;
   absl::StatusOr<Values> results = RunNodes(id, scope, slots);
   --depth_;
   return results;
 }
 
+[[gnu::noinline]] absl::Status Run::WithNode(const absl::Status& status, NodeId node) const {
+  if (status.message().size() >= kEnoughContext) return status;
+  return Annotate(status, graph_.Describe(node));
+}
+
 absl::StatusOr<Values> Run::RunNodes(RegionId id, Scope* scope, Values* slots) {
   const Region& region = graph_.region(id);
   for (NodeId node : region.nodes) {
     if (absl::Status status = RunNode(node, scope, slots); !status.ok()) {
-      return AddContext(status, graph_.Describe(node));
+      return WithNode(status, node);
     }
   }
   Values results;
@@ -181,6 +221,10 @@ absl::StatusOr<Values> Run::RunNodes(RegionId id, Scope* scope, Values* slots) {
 absl::Status Run::RunNode(NodeId id, Scope* scope, Values* slots) {
   WEIR_RETURN_IF_ERROR(Step());
   WEIR_ASSIGN_OR_RETURN(Values results, Evaluate(id, scope, slots));
+  return Keep(id, std::move(results), scope, slots);
+}
+
+[[gnu::noinline]] absl::Status Run::Keep(NodeId id, Values results, Scope* scope, Values* slots) {
   const Node& node = graph_.node(id);
   if (results.size() != node.outputs.size()) {
     return absl::InternalError(
@@ -188,8 +232,7 @@ absl::Status Run::RunNode(NodeId id, Scope* scope, Values* slots) {
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const ValueId output = node.outputs[i];
-    WEIR_RETURN_IF_ERROR(Match(graph_.type(output), results[i],
-                               StrCat("result ", i, NameOf(graph_, output)), scope));
+    WEIR_RETURN_IF_ERROR(Match(graph_, results[i], {"result", i, output}, scope));
     (*slots)[lifetimes_.slot(output)] = std::move(results[i]);
   }
   for (ValueId value : lifetimes_.last_used_by(id)) (*slots)[lifetimes_.slot(value)] = Tensor();
@@ -208,8 +251,8 @@ absl::StatusOr<Values> Run::Evaluate(NodeId id, Scope* scope, Values* slots) {
 }
 
 // Sizes that are known only from data are left to the op.
-absl::Status Run::CheckSize(const OpDef& op, const Node& node,
-                            const SymbolBindings& symbols) const {
+[[gnu::noinline]] absl::Status Run::CheckSize(const OpDef& op, const Node& node,
+                                              const SymbolBindings& symbols) const {
   for (ValueId output : node.outputs) {
     const TensorType& type = graph_.type(output);
     const absl::StatusOr<Extents> extents = type.shape.Evaluate(symbols);

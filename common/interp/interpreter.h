@@ -31,7 +31,7 @@ struct InterpretOptions {
 
   // Beyond a limit a run ends with RESOURCE_EXHAUSTED.
   int64_t max_steps = std::numeric_limits<int64_t>::max();  // nodes run and regions entered
-  int max_depth = 1000;                                     // regions and calls inside each other
+  int max_depth = 500;                                      // regions and calls inside each other
   int64_t max_tensor_bytes = int64_t{1} << 40;              // of one result
 };
 

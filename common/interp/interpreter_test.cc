@@ -178,8 +178,34 @@ constexpr std::string_view kEndlessRecursion = R"(
 TEST(InterpreterTest, EndlessRecursionMeetsTheDepthLimit) {
   const auto out = TryRun(kEndlessRecursion, {Tensor::Scalar<float>(1)});
   EXPECT_EQ(out.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(Message(out.status()), HasSubstr("more than 1000 deep"));
+  EXPECT_THAT(Message(out.status()), HasSubstr("more than 500 deep"));
   EXPECT_LT(out.status().message().size(), 2000u) << "context grows with depth";
+}
+
+TEST(InterpreterTest, EndlessRecursionThroughRegionsMeetsTheDepthLimit) {
+  const auto out =
+      TryRun(R"(
+    func @main(%x: f32[n], %go: bool[], %trips: i64[]) -> (f32[n]) {
+      %a = for(%trips, %x) (%i: i64[], %c: f32[n]) {
+        %b = while(%c) (%v: f32[n]) { yield %go } (%v: f32[n]) {
+          %d = shard(%v) {extent = (n), local = "m"} (%lo: i64[], %part: f32[m]) {
+            %e = if(%go) {
+              %f = call(%part, %go, %trips) {callee = "main"} : f32[m]
+              yield %f
+            } {
+              yield %part
+            } : f32[m]
+            yield %e
+          } : f32[n]
+          yield %d
+        } : f32[n]
+        yield %b
+      } : f32[n]
+      return %a
+    })",
+             {Tensor::Zeros(DType::kF32, {1}), Tensor::Scalar(true), Tensor::Scalar<int64_t>(1)});
+  EXPECT_EQ(out.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(Message(out.status()), HasSubstr("more than 500 deep"));
 }
 
 TEST(InterpreterTest, ControlInputsAndCapturesSeeTheirValues) {
