@@ -122,7 +122,10 @@ std::vector<std::string> ProgramWords() {
 
 std::vector<std::string> OnnxModels() {
   std::vector<std::string> models = FilesOf("data", ".onnx");
+  std::vector<std::string> corpus = FilesOf("fuzz/corpus", ".onnx");
   std::vector<std::string> suite = FilesBelow(kOnnxTestData, ".onnx");
+  models.insert(models.end(), std::make_move_iterator(corpus.begin()),
+                std::make_move_iterator(corpus.end()));
   models.insert(models.end(), std::make_move_iterator(suite.begin()),
                 std::make_move_iterator(suite.end()));
   return models;

@@ -18,7 +18,8 @@ std::vector<std::string> ProgramTexts();
 // Names of ops and attributes, punctuation and numbers of the text form.
 std::vector<std::string> ProgramWords();
 
-// Models of tests/data and of the ONNX test suite where it is installed.
+// Models of tests/data, those of tests/fuzz/corpus that broke something once, and the ONNX test
+// suite where it is installed.
 std::vector<std::string> OnnxModels();
 
 }  // namespace weir

@@ -2,7 +2,6 @@
 
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
-#include <onnx/shape_inference/implementation.h>
 #include <onnx/version_converter/convert.h>
 
 #include <memory>
@@ -72,12 +71,10 @@ absl::Status CheckNames(const onnx::GraphProto& graph, std::set<std::string> kno
   return absl::OkStatus();
 }
 
-absl::StatusOr<onnx::ModelProto> ConvertVersion(onnx::ModelProto model, int opset,
+absl::StatusOr<onnx::ModelProto> ConvertVersion(const onnx::ModelProto& model, int opset,
                                                 std::string_view name) {
   WEIR_RETURN_IF_ERROR(Annotate(CheckNames(model.graph(), {}), name));
   try {
-    // The converter asks for the shapes of operands.
-    onnx::shape_inference::InferShapes(model);
     return onnx::version_conversion::ConvertVersion(model, opset);
   } catch (const std::exception& error) {
     return absl::UnimplementedError(StrCat(name, ": opset ", OpsetOf(model),
