@@ -53,18 +53,23 @@ void AddProgramOptions(CLI::App* app, ProgramArguments* arguments) {
   app->add_option("MODEL", arguments->model, "an .onnx file, or a program in text form")
       ->required();
   app->add_option("--map", arguments->map,
-                  "NAME: the input has a leading parallel axis that the model does not know");
+                  "NAME: the input has a leading parallel axis that the model does not know")
+      ->allow_extra_args(false);
   app->add_flag("--loop", arguments->loop, "one iteration after the other: the baseline");
   app->add_flag("--strict", arguments->strict, "a fallback is an error");
 }
 
 void AddJobOptions(CLI::App* app, JobArguments* arguments) {
   AddProgramOptions(app, &arguments->program);
-  app->add_option("--in", arguments->in, "NAME=FILE.npy, or FILE.npz with all inputs");
-  app->add_option("--out", arguments->out, "NAME=FILE.npy for a result ('-': stdout)");
+  // One value each, so that MODEL may follow.
+  app->add_option("--in", arguments->in, "NAME=FILE.npy, or FILE.npz with all inputs")
+      ->allow_extra_args(false);
+  app->add_option("--out", arguments->out, "NAME=FILE.npy for a result ('-': stdout)")
+      ->allow_extra_args(false);
   app->add_option("--submission-id", arguments->submission_id,
                   "submitting again with this id finds the same job");
-  app->add_option("--label", arguments->labels, "KEY=VALUE, kept with the job");
+  app->add_option("--label", arguments->labels, "KEY=VALUE, kept with the job")
+      ->allow_extra_args(false);
   app->add_option("--repeat", arguments->repeat, "run N times more, for timing");
 }
 

@@ -108,7 +108,7 @@ void AddJobCommands(CLI::App* app, int* exit_code) {
       with_id("wait", "wait until a job has ended; the exit code tells how", &Wait);
   command->add_option("--timeout", wait->timeout, "seconds")->check(CLI::PositiveNumber);
   std::shared_ptr<Options> result = with_id("result", "the results of a job", &Result);
-  command->add_option("--out", result->out, "NAME=FILE.npy ('-': stdout)");
+  command->add_option("--out", result->out, "NAME=FILE.npy ('-': stdout)")->allow_extra_args(false);
   std::shared_ptr<Options> logs = with_id("logs", "what a job's workers say", &Logs);
   command->add_flag("-f,--follow", logs->follow, "until the job has ended");
   command->add_option("--offset", logs->offset, "first line");
