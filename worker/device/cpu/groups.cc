@@ -138,7 +138,7 @@ class Grouping {
   // An element-wise node that only later groups use joins the first of them.
   void Sink() {
     for (size_t i = unit_.size(); i-- > 0;) {
-      if (!fusable_[i] || results_.contains(node(i).outputs[0])) continue;
+      if (!fusable_[i]) continue;
       auto it = users_.find(node(i).outputs[0]);
       if (it == users_.end()) continue;
       int depth = INT_MAX;

@@ -7,6 +7,7 @@
 #include "worker/device/cpu/movement/movement.h"
 #include "worker/device/cpu/nn/convolution.h"
 #include "worker/device/cpu/nn/reduce_window.h"
+#include "worker/device/cpu/random/draw.h"
 #include "worker/device/cpu/reduce/reduce.h"
 #include "worker/device/cpu/reference_kernel.h"
 #include "worker/device/cpu/sort/sort.h"

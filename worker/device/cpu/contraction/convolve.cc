@@ -15,9 +15,7 @@ constexpr int64_t kVectorsOfRows = 2;
 
 int64_t VectorsOf(int64_t count, int lanes) { return (count + lanes - 1) / lanes; }
 
-int64_t InElements(const ConvolveSizes& s) {
-  return s.groups * s.in_channels * (s.in_pixels() + 1);
-}
+int64_t InElements(const ConvolveSizes& s) { return s.groups * s.in_channels * s.in_pixels(); }
 int64_t OutElements(const ConvolveSizes& s) { return s.groups * s.out_channels * s.out_pixels(); }
 
 size_t TapBytes(const ConvolveSizes& s) {
@@ -113,12 +111,11 @@ class LaneRows {
     const Images<const T>& in = args_.in;
     const WindowSpan* axes = s_.axes;
     if (rows % lanes_ != 0) std::memset(in_, 0, InElements(s_) * width_ * sizeof(T));
-    const int64_t line = axes[2].in * width_;
-    const int64_t channel = (s_.in_pixels() * width_ + lanes_);
-    const int64_t extents[] = {s_.groups, s_.in_channels, axes[0].in, axes[1].in, axes[2].in, rows};
-    const int64_t from[] = {in.group,      in.channel,    in.spatial[0],
-                            in.spatial[1], in.spatial[2], in.batch};
-    const int64_t to[] = {s_.in_channels * channel, channel, axes[1].in * line, line, width_, 1};
+    const int64_t pixel = s_.in_channels * width_, line = axes[2].in * pixel;
+    const int64_t extents[] = {s_.groups, axes[0].in, axes[1].in, axes[2].in, s_.in_channels, rows};
+    const int64_t from[] = {in.group,      in.spatial[0], in.spatial[1],
+                            in.spatial[2], in.channel,    in.batch};
+    const int64_t to[] = {s_.in_pixels() * pixel, axes[1].in * line, line, pixel, width_, 1};
     CopyStrided(kDTypeOf<T>, extents, in.data + row * in.batch, from, in_, to);
   }
 
@@ -139,12 +136,12 @@ class LaneRows {
     tile.a = work_.GroupFilters(g) + o / lanes_ * lanes_ * s_.depth() + o % lanes_;
     tile.a_row = 1;
     tile.a_depth = lanes_;
-    tile.b = in_ + g * s_.in_channels * (s_.in_pixels() * width_ + lanes_);
+    tile.b = in_ + g * s_.in_channels * s_.in_pixels() * width_;
     tile.b_vector = lanes_;
-    tile.b_depth = tables_.whole_lines ? tables_.line_step : (s_.in_pixels() * width_ + lanes_);
+    tile.b_depth = width_;
     tile.c_row = out.channel;
     if (args_.bias != nullptr) tile.row_bias = args_.bias + g * s_.out_channels + o;
-    const TileLoop<T> loop = work_.loops.At(count, vectors_);
+    const TileLoop<T> loop = work_.loops.AtDenseRows(count, vectors_);
     T* plane = out.data + g * out.group + o * out.channel;
     for (int64_t d = 0; d < work_.Pooled(0); ++d) {
       for (int64_t h = 0; h < work_.Pooled(1); ++h) {
@@ -172,7 +169,7 @@ class LaneRows {
         for (int64_t w = 0; w < pool[2]; ++w, ++pixel) {
           tile->taps = tables_.taps.data() + pixel->first_tap;
           tile->num_taps = pixel->num_taps;
-          tile->depth = tables_.whole_lines ? pixel->line : s_.in_channels;
+          tile->depth = pixel->depth;
           if (--left == 0) tile->activation = args_.activation;
           loop(*tile);
           tile->store = join;
@@ -343,17 +340,18 @@ ConvolveTables::ConvolveTables(const ConvolveSizes& s, int lanes) {
   ConvolveSizes least = s;
   least.groups = 1;
   if (!FitsRowBlock(least, lanes, 1)) return;
-  const int64_t width = kVectorsOfRows * lanes;
-  whole_lines = s.in_channels == 1 && axes[2].element_step() == 1;
-  line_step = axes[2].input_step() * width;
-  const int64_t strides[] = {s.axes[1].in * s.axes[2].in * width, s.axes[2].in * width, width};
+  // Neighbours in a line follow each other in the packed filters, and in the block too if the
+  // window has no holes; then the line is one tap.
+  const bool whole_lines = axes[2].element_step() == 1 && axes[2].input_step() == 1;
+  const int64_t pixel = s.in_channels * kVectorsOfRows * lanes;
+  const int64_t strides[] = {s.axes[1].in * s.axes[2].in * pixel, s.axes[2].in * pixel, pixel};
   std::vector<Tap> seen(s.window_elements());
   for (int64_t d = 0; d < s.axes[0].out; ++d) {
     for (int64_t h = 0; h < s.axes[1].out; ++h) {
       for (int64_t w = 0; w < s.axes[2].out; ++w) {
         const Tap* end = ListTaps(s, axes, lanes, strides, {d, h, w}, whole_lines, seen.data());
-        pixels.push_back(
-            {static_cast<int64_t>(taps.size()), end - seen.data(), axes[2].at(w).count});
+        pixels.push_back({static_cast<int64_t>(taps.size()), end - seen.data(),
+                          s.in_channels * (whole_lines ? axes[2].at(w).count : 1)});
         taps.insert(taps.end(), static_cast<const Tap*>(seen.data()), end);
       }
     }

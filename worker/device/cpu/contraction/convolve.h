@@ -41,18 +41,15 @@ struct ConvolveTables {
   ConvolveTables(const ConvolveSizes& sizes, int lanes);
 
   WindowTable axes[3];
-  // Rows in lanes: what each output pixel sees of a block, as (offset in the packed filters, offset
-  // in the block). With one input channel a tap stands for a whole line of the window, which is
-  // then `line` deep with steps of `line_step` in the block.
-  std::vector<Tap> taps;
+  // Rows in lanes: what each output pixel sees of a block [group, space..., channel, row], as
+  // (offset in the packed filters, offset in the block) of runs that are `depth` deep in both.
   struct Pixel {
     int64_t first_tap = 0;
     int64_t num_taps = 0;
-    int64_t line = 0;
+    int64_t depth = 0;
   };
   std::vector<Pixel> pixels;
-  bool whole_lines = false;
-  int64_t line_step = 0;
+  std::vector<Tap> taps;
 };
 
 // Images in memory.

@@ -56,8 +56,8 @@ class ConvolveTest : public testing::Test {
     for (int64_t e = 0; e < s.window_elements(); ++e) {
       const int64_t k[] = {e / s.axes[2].window / s.axes[1].window,
                            e / s.axes[2].window % s.axes[1].window, e % s.axes[2].window};
-      const T* in = args.in.data + n * args.in.batch + g * args.in.group;
-      const T* filter = filters.data + (g * s.out_channels + o) * filters.out_channel;
+      int64_t in = n * args.in.batch + g * args.in.group;
+      int64_t filter = (g * s.out_channels + o) * filters.out_channel;
       bool seen = true;
       for (int i = 0; i < 3; ++i) {
         const WindowSpan& a = s.axes[i];
@@ -68,7 +68,8 @@ class ConvolveTest : public testing::Test {
       }
       if (!seen) continue;
       for (int64_t c = 0; c < s.in_channels; ++c) {
-        sum = MultiplyAdd(isa, filter[c * filters.in_channel], in[c * args.in.channel], sum);
+        sum = MultiplyAdd(isa, filters.data[filter + c * filters.in_channel],
+                          args.in.data[in + c * args.in.channel], sum);
       }
     }
     return sum;

@@ -80,9 +80,11 @@ struct TileLoops {
   int row_vectors = 1;
   // loops[r - 1][v - 1]; null where no such tile exists.
   TileLoop<T> loops[kMaxRows][kMaxVectors] = {};
+  TileLoop<T> dense_loops[kMaxRows][kMaxVectors] = {};  // for a_row of 1
   MaximumLoop<T> maximum = nullptr;
 
   TileLoop<T> At(int64_t r, int64_t v) const { return loops[r - 1][v - 1]; }
+  TileLoop<T> AtDenseRows(int64_t r, int64_t v) const { return dense_loops[r - 1][v - 1]; }
   // Largest number of vectors for a tile of `r` rows.
   int VectorsFor(int64_t r) const { return r == 1 ? row_vectors : vectors; }
 };
