@@ -1,9 +1,9 @@
 #include "common/net/dial.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
-#include "absl/synchronization/notification.h"
 #include "common/base/log.h"
 #include "common/base/random.h"
 #include "common/base/status.h"
@@ -79,17 +79,11 @@ void DialWithRetries(std::shared_ptr<EventLoop> loop, const std::string& address
 
 absl::StatusOr<std::shared_ptr<Link>> DialAndWait(Dialer& dialer, const std::string& address,
                                                   DialOptions options) {
-  struct Wait {
-    absl::Notification done;
-    absl::StatusOr<std::shared_ptr<Link>> link;
-  };
-  auto wait = std::make_shared<Wait>();
-  dialer.Dial(address, std::move(options), [wait](absl::StatusOr<std::shared_ptr<Link>> link) {
-    wait->link = std::move(link);
-    wait->done.Notify();
+  auto outcome = std::make_shared<std::promise<absl::StatusOr<std::shared_ptr<Link>>>>();
+  dialer.Dial(address, std::move(options), [outcome](absl::StatusOr<std::shared_ptr<Link>> link) {
+    outcome->set_value(std::move(link));
   });
-  wait->done.WaitForNotification();
-  return std::move(wait->link);
+  return outcome->get_future().get();
 }
 
 LinkOptions AcceptPoint::options() const {
