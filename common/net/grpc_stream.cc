@@ -42,6 +42,7 @@ void GrpcStream::Pump() {
       return;
     }
     if (!broken_ && FillFrame()) {
+      write_order_.fetch_add(1);
       BeginWrite();
       return;
     }
@@ -50,6 +51,7 @@ void GrpcStream::Pump() {
 }
 
 void GrpcStream::WriteDone(bool ok) {
+  write_order_.fetch_add(1);
   if (!ok) {
     broken_ = true;
     parts_.clear();
@@ -106,6 +108,7 @@ absl::Status GrpcStream::TakeBytes() {
 }
 
 void GrpcStream::ReadDone(bool ok) {
+  read_order_.fetch_add(1);
   if (!ok) {
     OnPeerEnded();
     return;
@@ -114,6 +117,7 @@ void GrpcStream::ReadDone(bool ok) {
     if (absl::Status status = TakeBytes(); !status.ok()) core_->OnDamaged(status);
   }
   core_->Deliver();
+  read_order_.fetch_add(1);
   BeginRead();
 }
 
@@ -127,6 +131,7 @@ bool GrpcStream::StopWriting() {
 }
 
 void GrpcStream::CallDone(const absl::Status& reason) {
+  read_order_.fetch_add(1);
   const std::string position = decoder_.Position();
   const absl::Status end =
       reason.ok() ? absl::UnavailableError("the peer ended the stream without a reason") : reason;

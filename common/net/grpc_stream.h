@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -74,6 +75,10 @@ class GrpcStream : public LinkDriver {
   bool writes_close_ = false;  // as parts_: the write under way ends with the close message
   bool broken_ = false;        // as parts_: a write failed
   std::atomic<bool> stopped_{false};
+  // Touched where an operation begins and where it is done, which may be on two threads: the order
+  // that gRPC gives is one that a thread sanitizer, blind to gRPC's own locks, does not see.
+  std::atomic<uint64_t> read_order_{0};
+  std::atomic<uint64_t> write_order_{0};
 };
 
 }  // namespace weir

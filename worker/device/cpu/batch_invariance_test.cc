@@ -37,7 +37,7 @@ constexpr std::string_view kMaxPool =
 constexpr std::string_view kMatrix =
     "{lhs_batch = [], lhs_contract = [1], rhs_batch = [], rhs_contract = [0]}";
 
-std::vector<Program> Programs() {
+std::vector<Program> ImagePrograms() {
   std::vector<Program> programs;
   programs.push_back(
       {"convolution, bias, relu, pooling",
@@ -59,6 +59,11 @@ std::vector<Program> Programs() {
                              "  %p = reduce_window(%x) ",
                              kMaxPool, "\n  return %p\n}\n"),
                       {{kAllRows, 3, 6, 6}}});
+  return programs;
+}
+
+std::vector<Program> ProductPrograms() {
+  std::vector<Program> programs;
   programs.push_back({"dense layers",
                       StrCat("func @main(%x: f32[n,50], %w: f32[50,33], %b: f32[33], "
                              "%v: f32[33,10]) -> (f32[n,10]) {\n  %p = dot_general(%x, %w) ",
@@ -85,6 +90,11 @@ std::vector<Program> Programs() {
                       "  %p = dot_general(%x, %w) {lhs_batch = [], lhs_contract = [1], rhs_batch = "
                       "[], rhs_contract = [0]}\n  return %p\n}\n",
                       {{kAllRows, 40}, {40, 12}}});
+  return programs;
+}
+
+std::vector<Program> OtherPrograms() {
+  std::vector<Program> programs;
   programs.push_back({"element-wise chain",
                       "func @main(%x: f32[n,7,11], %y: f32[11]) -> (f32[n,7,11]) {\n"
                       "  %b = broadcast_in_dim(%y) {axes = [2], shape = (n, 7, 11)}\n"
@@ -110,6 +120,14 @@ std::vector<Program> Programs() {
                       "  %s = sort(%x) {axis = 1, descending = false, is_stable = true}\n"
                       "  return %c, %s\n}\n",
                       {{kAllRows, 19}}});
+  return programs;
+}
+
+std::vector<Program> Programs() {
+  std::vector<Program> programs = ImagePrograms();
+  for (const auto& more : {ProductPrograms(), OtherPrograms()}) {
+    programs.insert(programs.end(), more.begin(), more.end());
+  }
   return programs;
 }
 
