@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "worker/device/cpu/compute_thread.h"
 
 namespace weir {
 namespace {
@@ -108,7 +109,8 @@ class ReadyGate {
 
 absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(EmbeddedOptions options) {
   auto cluster = std::unique_ptr<EmbeddedCluster>(new EmbeddedCluster);
-  cluster->network_ = std::make_unique<InprocNetwork>();
+  const std::shared_ptr<EventLoop> loop = MakeThreadEventLoop("weir-embedded");
+  cluster->network_ = std::make_unique<InprocNetwork>(loop);
   InprocNetwork* network = cluster->network_.get();
   if (options.journal == nullptr) options.journal = MakeMemoryJournal();
   cluster->coordinator_ =
@@ -120,6 +122,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
   for (int i = 0; i < options.workers; ++i) {
     const std::string name = StrCat("worker-", i);
     WorkerTransports transports;
+    transports.loop = loop;
     transports.coordinator = network;
     transports.peers = network;
     transports.listen = [network, name](LinkOptions link, OnAccept on_accept) {
@@ -128,6 +131,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
     cluster->workers_.push_back(
         std::make_unique<WorkerService>(WorkerOptions{.name = name,
                                                       .threads = options.threads_per_worker,
+                                                      .cpus = cpu::PartOfCpus(i, options.workers),
                                                       .coordinator_address = kCoordinatorAddress},
                                         std::move(transports)));
     WEIR_RETURN_IF_ERROR(cluster->workers_.back()->Start());

@@ -69,7 +69,8 @@ absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindin
     }
     out.values_.push_back(std::move(shape));
   }
-  for (const v1::Step& step : plan.steps()) {
+  for (int index = 0; index < plan.steps_size(); ++index) {
+    const v1::Step& step = plan.steps(index);
     StepShape shape;
     shape.sharded = !step.extent().empty();
     if (shape.sharded) {
@@ -87,16 +88,30 @@ absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindin
                                ExtentsToString(value.extents), " over ", shape.extent,
                                " iterations");
       }
+      value.last_use = index;
       Widen(&value.needs[0], operand.part());
       if (shape.sharded) Widen(&value.needs[1], operand.part());
     }
     for (uint32_t output : step.outputs()) {
       WEIR_RETURN_IF_ERROR(CheckOutput(plan.values(static_cast<int>(output)),
                                        out.values_[output].extents, step, shape));
+      out.values_[output].last_use = std::max(out.values_[output].last_use, index);
     }
     out.steps_.push_back(shape);
   }
+  for (uint32_t result : plan.outputs()) out.values_[result].last_use = plan.steps_size();
   return out;
+}
+
+absl::StatusOr<std::shared_ptr<const RunShape>> LastRunShape::For(const v1::Plan& plan,
+                                                                  const SymbolBindings& symbols,
+                                                                  int world) {
+  if (shape_ == nullptr || shape_->world() != world || symbols_ != symbols) {
+    WEIR_ASSIGN_OR_RETURN(RunShape shape, RunShape::Make(plan, symbols, world));
+    shape_ = std::make_shared<const RunShape>(std::move(shape));
+    symbols_ = symbols;
+  }
+  return shape_;
 }
 
 RowRange RunShape::RowsOf(uint32_t value, int rank) const {

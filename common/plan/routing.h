@@ -4,6 +4,7 @@
 #define WEIR_COMMON_PLAN_ROUTING_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class RunShape {
   bool RunsOn(int step, int rank) const { return steps_[step].sharded || rank == 0; }
   // The widest need of any step that runs on `rank`.
   Need NeedAt(int rank, uint32_t value) const { return values_[value].needs[rank == 0 ? 0 : 1]; }
+  // The step after which nobody uses a value any more; for results one that is never reached.
+  int last_use(uint32_t value) const { return values_[value].last_use; }
   // Rows of axis 0 that `rank` holds of a split value, or takes of a value that it needs as rows.
   RowRange RowsOf(uint32_t value, int rank) const;
 
@@ -57,12 +60,25 @@ class RunShape {
   struct ValueShape {
     DType dtype = DType::kF32;
     Extents extents;
+    int last_use = -1;
     Need needs[2] = {Need::kNothing, Need::kNothing};  // on rank 0; on every other rank
   };
 
   int world_ = 1;
   std::vector<ValueShape> values_;
   std::vector<StepShape> steps_;
+};
+
+// The shape of a program's last run: most runs repeat it. Thread-compatible.
+class LastRunShape {
+ public:
+  // Returns: as RunShape::Make.
+  absl::StatusOr<std::shared_ptr<const RunShape>> For(const v1::Plan& plan,
+                                                      const SymbolBindings& symbols, int world);
+
+ private:
+  std::shared_ptr<const RunShape> shape_;
+  SymbolBindings symbols_;
 };
 
 }  // namespace weir

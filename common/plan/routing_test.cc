@@ -52,6 +52,29 @@ TEST(RunShapeTest, KnowsWhoNeedsWhat) {
   EXPECT_FALSE(shape->RunsOn(1, 1));
 }
 
+TEST(RunShapeTest, KnowsTheLastUseOfEveryValue) {
+  absl::StatusOr<RunShape> shape = RunShape::Make(ParsePlan(kPlan), {{"n", 5}}, 2);
+  ASSERT_TRUE(shape.ok()) << shape.status();
+  EXPECT_EQ(shape->last_use(0), 0);
+  EXPECT_EQ(shape->last_use(2), 1);
+  EXPECT_EQ(shape->last_use(3), 2);  // the result
+}
+
+TEST(LastRunShapeTest, IsMadeAnewForOtherSymbolsAndWorlds) {
+  LastRunShape last;
+  const v1::Plan plan = ParsePlan(kPlan);
+  const auto first = last.For(plan, {{"n", 5}}, 2);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(*last.For(plan, {{"n", 5}}, 2), *first);
+  const auto longer = last.For(plan, {{"n", 6}}, 2);
+  ASSERT_TRUE(longer.ok()) << longer.status();
+  EXPECT_EQ((*longer)->extents(2), (Extents{6, 2}));
+  const auto wider = last.For(plan, {{"n", 6}}, 3);
+  ASSERT_TRUE(wider.ok()) << wider.status();
+  EXPECT_EQ((*wider)->world(), 3);
+  EXPECT_FALSE(last.For(plan, {}, 3).ok());
+}
+
 TEST(RunShapeTest, RefusesSymbolsWithoutValueAndBadIndices) {
   EXPECT_FALSE(RunShape::Make(ParsePlan(kPlan), {}, 2).ok());
   v1::Plan plan = ParsePlan(kPlan);

@@ -92,7 +92,7 @@ void CoordinatorCore::TryStart(JobEntry* job) {
 }
 
 void CoordinatorCore::FinishWithoutWorkers(JobEntry* job, ProgramEntry* program) {
-  auto shape = program->ShapeFor(job->bound.symbols, 1);
+  auto shape = program->last_shape.For(program->compiled->plan.plan, job->bound.symbols, 1);
   if (!shape.ok()) return Fail(job, shape.status());
   auto results = ResultAssembly::Make(program->compiled, *shape, job->bound.feeds);
   if (!results.ok()) return Fail(job, results.status());
@@ -105,7 +105,7 @@ void CoordinatorCore::BeginRun(JobEntry* job, ProgramEntry* program,
                                std::vector<uint64_t> workers) {
   auto run = std::make_unique<ActiveRun>();
   const int world = static_cast<int>(workers.size());
-  auto shape = program->ShapeFor(job->bound.symbols, world);
+  auto shape = program->last_shape.For(program->compiled->plan.plan, job->bound.symbols, world);
   if (!shape.ok()) return Fail(job, shape.status());
   auto results = ResultAssembly::Make(program->compiled, *shape, job->bound.feeds);
   if (!results.ok()) return Fail(job, results.status());

@@ -6,17 +6,6 @@
 
 namespace weir {
 
-absl::StatusOr<std::shared_ptr<const RunShape>> ProgramEntry::ShapeFor(
-    const SymbolBindings& symbols, int world) {
-  if (last_shape_ != nullptr && last_shape_->world() == world && last_symbols_ == symbols) {
-    return last_shape_;
-  }
-  WEIR_ASSIGN_OR_RETURN(RunShape shape, RunShape::Make(compiled->plan.plan, symbols, world));
-  last_shape_ = std::make_shared<const RunShape>(std::move(shape));
-  last_symbols_ = symbols;
-  return last_shape_;
-}
-
 ProgramEntry* ProgramTable::Add(std::string key) {
   const uint64_t id = next_id_++;
   ProgramEntry& entry = entries_[id];

@@ -24,14 +24,7 @@ struct ProgramEntry {
   int64_t compilations = 0;
   int jobs = 0;  // that have not ended
   uint64_t last_used = 0;
-
-  // Returns: the plan's shape for these symbols, the last one being remembered.
-  absl::StatusOr<std::shared_ptr<const RunShape>> ShapeFor(const SymbolBindings& symbols,
-                                                           int world);
-
- private:
-  std::shared_ptr<const RunShape> last_shape_;
-  SymbolBindings last_symbols_;
+  LastRunShape last_shape;
 };
 
 class ProgramTable {

@@ -1,5 +1,6 @@
 // A plan as a worker holds it: the parsed functions and, for each step, what runs it. Shared
-// between the core and the compute threads; immutable once ready.
+// between the core and the compute threads; immutable once ready but for what the
+// core keeps there.
 #ifndef WEIR_WORKER_DATAFLOW_PROGRAM_H_
 #define WEIR_WORKER_DATAFLOW_PROGRAM_H_
 
@@ -39,7 +40,9 @@ struct Program {
   std::shared_ptr<const Graph> graph;
   std::vector<std::unique_ptr<Executable>> steps;
   std::vector<std::unique_ptr<WorkspacePool>> workspaces;  // by step
-  bool ready = false;                                      // only the core reads and writes this
+  // Only the core reads and writes these.
+  bool ready = false;
+  LastRunShape last_shape;
 };
 
 // Parses the plan's functions and compiles one executable a step. Called on a compute thread.

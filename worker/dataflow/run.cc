@@ -8,19 +8,6 @@
 namespace weir {
 namespace {
 
-// The step after which nobody uses a value any more; results stay to the end.
-std::vector<int> LastUses(const v1::Plan& plan) {
-  std::vector<int> last(plan.values_size(), -1);
-  for (int step = 0; step < plan.steps_size(); ++step) {
-    for (uint32_t output : plan.steps(step).outputs()) last[output] = std::max(last[output], step);
-    for (const v1::StepOperand& operand : plan.steps(step).operands()) {
-      last[operand.value()] = step;
-    }
-  }
-  for (uint32_t output : plan.outputs()) last[output] = plan.steps_size();
-  return last;
-}
-
 void CopyRows(const Tensor& rows, int64_t first_row, Tensor* whole) {
   if (rows.num_elements() == 0) return;
   const int64_t row_bytes = rows.num_bytes() / rows.extent(0);
@@ -29,13 +16,13 @@ void CopyRows(const Tensor& rows, int64_t first_row, Tensor* whole) {
 
 }  // namespace
 
-Run::Run(v1::StartRun start, std::shared_ptr<Program> program, RunShape shape)
+Run::Run(v1::StartRun start, std::shared_ptr<Program> program,
+         std::shared_ptr<const RunShape> shape)
     : start_(std::move(start)),
       program_(std::move(program)),
       shape_(std::move(shape)),
       symbols_(start_.symbols().begin(), start_.symbols().end()),
-      slots_(program_->plan.values_size()),
-      last_uses_(LastUses(program_->plan)) {}
+      slots_(program_->plan.values_size()) {}
 
 absl::StatusOr<std::unique_ptr<Run>> Run::Make(v1::StartRun start,
                                                std::shared_ptr<Program> program) {
@@ -45,7 +32,8 @@ absl::StatusOr<std::unique_ptr<Run>> Run::Make(v1::StartRun start,
                            " workers");
   }
   const SymbolBindings symbols(start.symbols().begin(), start.symbols().end());
-  WEIR_ASSIGN_OR_RETURN(RunShape shape, RunShape::Make(program->plan, symbols, world));
+  WEIR_ASSIGN_OR_RETURN(std::shared_ptr<const RunShape> shape,
+                        program->last_shape.For(program->plan, symbols, world));
   return std::unique_ptr<Run>(new Run(std::move(start), std::move(program), std::move(shape)));
 }
 
@@ -55,15 +43,15 @@ bool Run::IsSplit(uint32_t value) const {
 
 absl::Status Run::AddRows(uint32_t value, int64_t first_row, Tensor rows) {
   if (value >= slots_.size()) return InvalidArgument("rows for value ", value, " of no plan");
-  const Extents& extents = shape_.extents(value);
+  const Extents& extents = shape_->extents(value);
   auto wrong = [&](std::string_view what) {
     return InvalidArgument("rows for value ", program_->plan.values(value).name(), " ",
                            ExtentsToString(extents), " from row ", first_row, ", ",
                            rows.type().ToString(), ": ", what);
   };
-  if (rows.dtype() != shape_.dtype(value)) return wrong("another element type");
+  if (rows.dtype() != shape_->dtype(value)) return wrong("another element type");
   Slot& slot = slots_[value];
-  const Need need = shape_.NeedAt(rank(), value);
+  const Need need = shape_->NeedAt(rank(), value);
   if (need == Need::kNothing) return wrong("not needed here");
   if (slot.complete) return wrong("came before");
   const bool by_rows = need == Need::kRows || IsSplit(value);
@@ -78,7 +66,7 @@ absl::Status Run::AddRows(uint32_t value, int64_t first_row, Tensor rows) {
   wanted[0] = rows.extent(0);
   if (rows.extents() != wanted) return wrong("another shape");
   if (!IsSplit(value)) {
-    const RowRange range = shape_.RowsOf(value, rank());
+    const RowRange range = shape_->RowsOf(value, rank());
     if (first_row != range.begin || rows.extent(0) != range.size()) return wrong("another range");
     slot.received = std::move(rows);
     slot.complete = true;
@@ -100,7 +88,7 @@ absl::Status Run::AddRows(uint32_t value, int64_t first_row, Tensor rows) {
 bool Run::IsHere(const v1::StepOperand& operand) const {
   const Slot& slot = slots_[operand.value()];
   if (!IsSplit(operand.value())) return slot.has_own || slot.complete;
-  if (operand.part() == v1::StepOperand::PART_ROWS || shape_.world() == 1) return slot.has_own;
+  if (operand.part() == v1::StepOperand::PART_ROWS || shape_->world() == 1) return slot.has_own;
   return slot.has_own && slot.complete;
 }
 
@@ -108,18 +96,18 @@ Tensor Run::OperandOf(const v1::StepOperand& operand, RowRange range) const {
   const Slot& slot = slots_[operand.value()];
   const bool rows = operand.part() == v1::StepOperand::PART_ROWS;
   if (IsSplit(operand.value())) {
-    return rows || shape_.world() == 1 ? slot.own : slot.received;
+    return rows || shape_->world() == 1 ? slot.own : slot.received;
   }
   const Tensor& whole = slot.has_own ? slot.own : slot.received;
   if (!rows) return whole;
-  const bool cut_already = !slot.has_own && shape_.NeedAt(rank(), operand.value()) == Need::kRows;
+  const bool cut_already = !slot.has_own && shape_->NeedAt(rank(), operand.value()) == Need::kRows;
   return cut_already ? whole : whole.Rows(range.begin, range.end);
 }
 
 absl::StatusOr<std::unique_ptr<StepTask>> Run::NextStep() {
   const v1::Plan& plan = program_->plan;
   if (executing_) return nullptr;
-  while (next_step_ < plan.steps_size() && !shape_.RunsOn(next_step_, rank())) ++next_step_;
+  while (next_step_ < plan.steps_size() && !shape_->RunsOn(next_step_, rank())) ++next_step_;
   DropUnused();
   if (next_step_ == plan.steps_size()) return nullptr;
   const v1::Step& step = plan.steps(next_step_);
@@ -132,8 +120,8 @@ absl::StatusOr<std::unique_ptr<StepTask>> Run::NextStep() {
   task->program = program_;
   task->symbols = symbols_;
   task->cancelled = cancelled_;
-  if (shape_.step(next_step_).sharded) {
-    task->range = RangeOf(shape_.step(next_step_).extent, rank(), shape_.world());
+  if (shape_->step(next_step_).sharded) {
+    task->range = RangeOf(shape_->step(next_step_).extent, rank(), shape_->world());
   }
   for (const v1::StepOperand& operand : step.operands()) {
     task->operands.push_back(OperandOf(operand, task->range));
@@ -145,9 +133,9 @@ absl::StatusOr<std::unique_ptr<StepTask>> Run::NextStep() {
 absl::Status Run::CheckOutputs(const std::vector<uint32_t>& values,
                                const std::vector<Tensor>& outputs) const {
   for (size_t i = 0; i < values.size(); ++i) {
-    Extents wanted = shape_.extents(values[i]);
-    if (IsSplit(values[i])) wanted[0] = shape_.RowsOf(values[i], rank()).size();
-    if (i < outputs.size() && outputs[i].dtype() == shape_.dtype(values[i]) &&
+    Extents wanted = shape_->extents(values[i]);
+    if (IsSplit(values[i])) wanted[0] = shape_->RowsOf(values[i], rank()).size();
+    if (i < outputs.size() && outputs[i].dtype() == shape_->dtype(values[i]) &&
         outputs[i].extents() == wanted) {
       continue;
     }
@@ -172,14 +160,14 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
     Slot& slot = slots_[values[i]];
     slot.own = std::move(outputs[i]);
     slot.has_own = true;
-    if (IsSplit(values[i]) && shape_.world() > 1 &&
-        shape_.NeedAt(rank(), values[i]) == Need::kWhole) {
-      if (shape_.extents(values[i])[0] == 0) {
+    if (IsSplit(values[i]) && shape_->world() > 1 &&
+        shape_->NeedAt(rank(), values[i]) == Need::kWhole) {
+      if (shape_->extents(values[i])[0] == 0) {
         slot.received = slot.own;
         slot.complete = true;
         continue;
       }
-      WEIR_RETURN_IF_ERROR(AddRows(values[i], shape_.RowsOf(values[i], rank()).begin, slot.own));
+      WEIR_RETURN_IF_ERROR(AddRows(values[i], shape_->RowsOf(values[i], rank()).begin, slot.own));
     }
   }
   return values;
@@ -187,14 +175,14 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
 
 std::vector<Run::Part> Run::PartsFor(uint32_t value, int to) const {
   const Slot& slot = slots_[value];
-  const Need need = shape_.NeedAt(to, value);
+  const Need need = shape_->NeedAt(to, value);
   if (to == rank() || !slot.has_own || need == Need::kNothing) return {};
   if (IsSplit(value)) {
     if (need == Need::kRows || slot.own.extent(0) == 0) return {};
-    return {{slot.own, shape_.RowsOf(value, rank()).begin}};
+    return {{slot.own, shape_->RowsOf(value, rank()).begin}};
   }
   if (need == Need::kWhole) return {{slot.own, 0}};
-  const RowRange range = shape_.RowsOf(value, to);
+  const RowRange range = shape_->RowsOf(value, to);
   return {{slot.own.Rows(range.begin, range.end), range.begin}};
 }
 
@@ -203,7 +191,7 @@ std::vector<std::pair<uint32_t, Run::Part>> Run::Results() const {
   for (uint32_t value : program_->plan.outputs()) {
     const Slot& slot = slots_[value];
     if (!slot.has_own) continue;
-    const int64_t first_row = IsSplit(value) ? shape_.RowsOf(value, rank()).begin : 0;
+    const int64_t first_row = IsSplit(value) ? shape_->RowsOf(value, rank()).begin : 0;
     results.push_back({value, {slot.own, first_row}});
   }
   return results;
@@ -211,7 +199,7 @@ std::vector<std::pair<uint32_t, Run::Part>> Run::Results() const {
 
 void Run::DropUnused() {
   for (size_t value = 0; value < slots_.size(); ++value) {
-    if (last_uses_[value] >= next_step_) continue;
+    if (shape_->last_use(static_cast<uint32_t>(value)) >= next_step_) continue;
     slots_[value].own = Tensor();
     slots_[value].received = Tensor();
   }

@@ -25,7 +25,7 @@ class Run {
   uint64_t id() const { return start_.run_id(); }
   const v1::StartRun& start() const { return start_; }
   const Program& program() const { return *program_; }
-  const RunShape& shape() const { return shape_; }
+  const RunShape& shape() const { return *shape_; }
   int rank() const { return static_cast<int>(start_.rank()); }
 
   // Takes rows [first_row, ...) of a value that somebody else made. Returns: an error for rows that
@@ -63,7 +63,7 @@ class Run {
     bool complete = false;  // `received` is all that is needed
   };
 
-  Run(v1::StartRun start, std::shared_ptr<Program> program, RunShape shape);
+  Run(v1::StartRun start, std::shared_ptr<Program> program, std::shared_ptr<const RunShape> shape);
   bool IsSplit(uint32_t value) const;
   bool IsHere(const v1::StepOperand& operand) const;
   absl::Status CheckOutputs(const std::vector<uint32_t>& values,
@@ -74,10 +74,9 @@ class Run {
 
   v1::StartRun start_;
   std::shared_ptr<Program> program_;
-  RunShape shape_;
+  std::shared_ptr<const RunShape> shape_;
   SymbolBindings symbols_;
   std::vector<Slot> slots_;
-  std::vector<int> last_uses_;
   int next_step_ = 0;
   bool executing_ = false;
   std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);

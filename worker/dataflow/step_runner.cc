@@ -15,8 +15,8 @@ namespace {
 // Half of a second-level cache: what a chunk touches besides its arena (operands, weights) takes
 // the rest.
 constexpr int64_t kCacheBytes = int64_t{1} << 20;
-// Kernels handle rows in blocks of this many.
-constexpr int64_t kBlock = 16;
+// Kernels handle rows in blocks of this many, or of a part.
+constexpr int64_t kBlock = 48;
 
 int64_t NowNs() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);

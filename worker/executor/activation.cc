@@ -18,6 +18,15 @@ Layout Layout::Of(const Tensor& tensor) {
   return {tensor.dtype(), tensor.extents(), tensor.strides()};
 }
 
+int64_t Layout::bytes() const {
+  int64_t elements = NumElements(extents);
+  if (elements == 0) return 0;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    elements = std::max(elements, extents[axis] * strides[axis]);
+  }
+  return elements * SizeOf(dtype);
+}
+
 bool Layout::is_row_major() const {
   const Extents wanted = RowMajorStrides(extents);
   for (size_t axis = 0; axis < extents.size(); ++axis) {
@@ -126,6 +135,18 @@ cpu::View ViewOf(const Layout& layout) {
 
 }  // namespace
 
+// Strides in `order`. Where an axis other than the last is innermost (the rows of a batch), its
+// lines begin at multiples of a cache line, so that no vector straddles two.
+Extents StridesWithWholeLines(DType dtype, Extents extents, const cpu::AxisOrder& order) {
+  constexpr int64_t kLineBytes = 64;
+  const int64_t line = kLineBytes / SizeOf(dtype);
+  if (!order.empty() && order.back() != static_cast<int>(extents.size()) - 1) {
+    int64_t& rows = extents[order.back()];
+    if (rows > 4 * line) rows = (rows + line - 1) / line * line;
+  }
+  return cpu::StridesInOrder(extents, order);
+}
+
 absl::Status Activation::PlaceKernel(int index) {
   const RegionPlan::Step& step = plan_.steps()[index];
   std::vector<cpu::View> operands;
@@ -142,7 +163,7 @@ absl::Status Activation::PlaceKernel(int index) {
     Extents strides = layouts[r].strides;
     if (!bound) {
       const cpu::AxisOrder order = step.kernel->ResultOrder(operands, results, static_cast<int>(r));
-      strides = cpu::StridesInOrder(layouts[r].extents, order);
+      strides = StridesWithWholeLines(layouts[r].dtype, layouts[r].extents, order);
     }
     WEIR_RETURN_IF_ERROR(PlaceResult(index, step.results[r], std::move(strides)));
   }

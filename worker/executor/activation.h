@@ -23,7 +23,8 @@ struct Layout {
 
   static Layout RowMajor(DType dtype, absl::Span<const int64_t> extents);
   static Layout Of(const Tensor& tensor);
-  int64_t bytes() const { return NumElements(extents) * SizeOf(dtype); }
+  // From the first element to the last, with the room that strides leave between.
+  int64_t bytes() const;
   bool is_row_major() const;
 };
 

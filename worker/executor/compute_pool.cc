@@ -2,11 +2,9 @@
 
 #include <utility>
 
-#include "worker/device/cpu/compute_thread.h"
-
 namespace weir {
 
-ComputePool::ComputePool(int threads) {
+ComputePool::ComputePool(int threads, cpu::CpuSet cpus) : cpus_(std::move(cpus)) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
@@ -28,7 +26,7 @@ void ComputePool::Submit(std::function<void()> task) {
 }
 
 void ComputePool::Loop() {
-  cpu::EnterComputeThread();
+  cpu::EnterComputeThread(cpus_);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     wake_.wait(lock, [this] { return ending_ || !tasks_.empty(); });

@@ -10,12 +10,14 @@
 #include <thread>
 #include <vector>
 
+#include "worker/device/cpu/compute_thread.h"
+
 namespace weir {
 
 class ComputePool {
  public:
-  // REQUIRES: threads >= 1.
-  explicit ComputePool(int threads);
+  // REQUIRES: threads >= 1. The threads stay on `cpus`; empty: any that the process may use.
+  explicit ComputePool(int threads, cpu::CpuSet cpus = {});
   // Runs what was submitted so far, then joins.
   ~ComputePool();
 
@@ -26,6 +28,7 @@ class ComputePool {
  private:
   void Loop();
 
+  const cpu::CpuSet cpus_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;

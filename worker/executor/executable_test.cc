@@ -112,6 +112,31 @@ TEST(ExecutableTest, LoopsCarryAndCollect) {
             {Tensor::Of<float>({4}, {1, 2, 3, 4})});
 }
 
+Tensor SmallIntegers(const Extents& extents) {
+  Tensor tensor(DType::kF32, extents);
+  float* data = tensor.mutable_data<float>();
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) data[i] = static_cast<float>(i * 37 % 11) - 5;
+  return tensor;
+}
+
+// Batches whose rows lie innermost between the layers, in lines with and without a rest.
+TEST(ExecutableTest, LayersOverBatchesOfAnySize) {
+  for (int64_t rows : {1, 17, 64, 65, 80, 333}) {
+    CheckText(R"(
+      func @main(%x: f32[n,2,4,4], %f: f32[5,2,3,3], %w: f32[80,3]) -> (f32[n,3], f32[n,80]) {
+        %c = convolution(%x, %f) {lhs_dilation = [1, 1], padding_high = [1, 1],
+            padding_low = [1, 1], rhs_dilation = [1, 1], window_strides = [1, 1]}
+        %r = relu(%c)
+        %s = add(%r, %c)
+        %v = reshape(%s) {shape = (n, 80)}
+        %d = dot_general(%v, %w) {lhs_batch = [], lhs_contract = [1], rhs_batch = [],
+            rhs_contract = [0]}
+        return %d, %v
+      })",
+              {SmallIntegers({rows, 2, 4, 4}), SmallIntegers({5, 2, 3, 3}), SmallIntegers({80, 3})});
+  }
+}
+
 TEST(ExecutableTest, WhileSwapsItsValues) {
   CheckText(R"(
     func @main(%x: i64[], %y: i64[]) -> (i64[], i64[], i64[]) {

@@ -48,9 +48,11 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
       : options_(std::move(options)),
         transports_(std::move(transports)),
         incarnation_(FreshIncarnation()),
-        loop_(MakeThreadEventLoop(options_.name)),
+        loop_(transports_.loop != nullptr
+                  ? transports_.loop
+                  : std::shared_ptr<EventLoop>(MakeThreadEventLoop(options_.name))),
         core_(options_.name, this),
-        pool_(std::make_unique<ComputePool>(options_.threads)) {}
+        pool_(std::make_unique<ComputePool>(options_.threads, options_.cpus)) {}
 
   absl::Status Start() {
     std::weak_ptr<Impl> weak = weak_from_this();
@@ -317,7 +319,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   const WorkerOptions options_;
   const WorkerTransports transports_;
   const uint64_t incarnation_;
-  const std::unique_ptr<EventLoop> loop_;
+  const std::shared_ptr<EventLoop> loop_;
   WorkerCore core_;
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;

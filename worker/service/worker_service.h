@@ -12,15 +12,20 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/net/event_loop.h"
 #include "common/net/link.h"
 
 namespace weir {
 
 // How a worker reaches others. The dialers outlive the worker.
 struct WorkerTransports {
+  // Where the worker does all but compute; null makes a thread for it. Workers of one process may
+  // share a loop with each other and with their network, which saves a switch of threads a message.
+  std::shared_ptr<EventLoop> loop;
   Dialer* coordinator = nullptr;
   Dialer* peers = nullptr;
   // Opens the data port.
@@ -35,6 +40,7 @@ struct WorkerTransports {
 struct WorkerOptions {
   std::string name;
   int threads = 1;
+  std::vector<int> cpus;  // that compute threads stay on; empty: any that the process may use
   std::string coordinator_address;
 };
 

@@ -1,12 +1,22 @@
-// How a thread becomes a compute thread.
+// How a thread becomes a compute thread, and the CPUs that compute threads may use.
 #ifndef WEIR_WORKER_DEVICE_CPU_COMPUTE_THREAD_H_
 #define WEIR_WORKER_DEVICE_CPU_COMPUTE_THREAD_H_
 
+#include <vector>
+
 namespace weir::cpu {
 
-// Makes libraries called on this thread stay on it: a team of OpenMP threads stalls for
-// milliseconds when a core is busy.
-void EnterComputeThread();
+// CPUs by the numbers that the operating system gives them; empty: any that the process may use.
+using CpuSet = std::vector<int>;
+
+// Returns: part `index` of the process's CPUs cut into `parts` of adjacent ones, equal to within
+// one; empty where there are fewer CPUs than parts.
+CpuSet PartOfCpus(int index, int parts);
+
+// Keeps the calling thread on `cpus`, lets threads that handle messages finish before it when it is
+// woken (SCHED_BATCH), and makes libraries called on it stay on it: a team of OpenMP threads stalls
+// for milliseconds when a core is busy.
+void EnterComputeThread(const CpuSet& cpus);
 
 }  // namespace weir::cpu
 

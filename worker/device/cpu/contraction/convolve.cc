@@ -11,7 +11,6 @@ namespace {
 
 // A block of rows in lanes, input and output, must stay in the L2 cache.
 constexpr int64_t kRowBlockBytes = 1 << 20;
-constexpr int64_t kVectorsOfRows = 2;
 
 int64_t VectorsOf(int64_t count, int lanes) { return (count + lanes - 1) / lanes; }
 
@@ -22,9 +21,8 @@ size_t TapBytes(const ConvolveSizes& s) {
   return (s.window_elements() * sizeof(Tap) + 63) / 64 * 64;
 }
 
-bool FitsRowBlock(const ConvolveSizes& s, int lanes, int64_t element_bytes) {
-  return (InElements(s) + OutElements(s)) * kVectorsOfRows * lanes * element_bytes <=
-         kRowBlockBytes;
+bool FitsRowBlock(const ConvolveSizes& s, int64_t block_rows, int64_t element_bytes) {
+  return (InElements(s) + OutElements(s)) * block_rows * element_bytes <= kRowBlockBytes;
 }
 
 // Appends the window elements that output position (d, h, w) sees, as (offset in the packed
@@ -68,6 +66,17 @@ struct Work {
   int64_t Pooled(int axis) const { return args.sizes.axes[axis].out / args.pool[axis]; }
 };
 
+// How pixels of a pooling window are joined. A bias may come after the join, as rounding keeps the
+// order; an infinite one may not, as it makes a NaN of the opposite infinity alone.
+template <class T>
+Store JoinFor(const ConvolveArgs<T>& args) {
+  if (args.activation != Activation::kRelu) return Store::kMaximum;
+  if (args.bias == nullptr) return Store::kMaximumOfRelu;
+  const int64_t channels = args.sizes.groups * args.sizes.out_channels;
+  const bool finite = std::all_of(args.bias, args.bias + channels, [](T b) { return b - b == 0; });
+  return finite ? Store::kMaximumOfRelu : Store::kMaximum;
+}
+
 // A block of batch rows at a time, one vector for one pixel of many rows.
 template <class T>
 class LaneRows {
@@ -78,8 +87,9 @@ class LaneRows {
         tables_(*work.args.tables),
         s_(work.args.sizes),
         lanes_(work.loops.lanes),
-        width_(kVectorsOfRows * lanes_),
+        width_(BlockRows(work.loops)),
         channel_step_(EvenPart(std::min(s_.out_channels, lanes_), work.loops.rows)),
+        join_(JoinFor(work.args)),
         in_(block) {}
 
   void Block(int64_t row, int64_t rows) {
@@ -112,11 +122,30 @@ class LaneRows {
     const WindowSpan* axes = s_.axes;
     if (rows % lanes_ != 0) std::memset(in_, 0, InElements(s_) * width_ * sizeof(T));
     const int64_t pixel = s_.in_channels * width_, line = axes[2].in * pixel;
+    if (in.batch == 1 && rows == width_) return LoadWholeBlock(in.data + row);
     const int64_t extents[] = {s_.groups, axes[0].in, axes[1].in, axes[2].in, s_.in_channels, rows};
     const int64_t from[] = {in.group,      in.spatial[0], in.spatial[1],
                             in.spatial[2], in.channel,    in.batch};
     const int64_t to[] = {s_.in_pixels() * pixel, axes[1].in * line, line, pixel, width_, 1};
     CopyStrided(kDTypeOf<T>, extents, in.data + row * in.batch, from, in_, to);
+  }
+
+  // The rows lie side by side already, and fill the vectors.
+  void LoadWholeBlock(const T* from) {
+    const Images<const T>& in = args_.in;
+    T* to = in_;
+    for (int64_t g = 0; g < s_.groups; ++g) {
+      for (int64_t d = 0; d < s_.axes[0].in; ++d) {
+        for (int64_t h = 0; h < s_.axes[1].in; ++h) {
+          for (int64_t w = 0; w < s_.axes[2].in; ++w) {
+            const int64_t at =
+                g * in.group + d * in.spatial[0] + h * in.spatial[1] + w * in.spatial[2];
+            work_.loops.copy(from + at, in.channel, to, width_, s_.in_channels, vectors_);
+            to += s_.in_channels * width_;
+          }
+        }
+      }
+    }
   }
 
   void StoreBlock(const Images<T>& block, int64_t row, int64_t rows) {
@@ -157,9 +186,9 @@ class LaneRows {
   // One tile for each pixel of the pooling window; the activation after the last.
   void Pool(const int64_t (&at)[3], TileLoop<T> loop, TileArgs<T>* tile) {
     const int64_t(&pool)[3] = args_.pool;
-    const Store join =
-        args_.activation == Activation::kRelu ? Store::kMaximumOfRelu : Store::kMaximum;
     int64_t left = pool[0] * pool[1] * pool[2];
+    const T* bias = tile->row_bias;
+    if (join_ == Store::kMaximumOfRelu) tile->row_bias = nullptr;
     tile->store = Store::kReplace;
     tile->activation = Activation::kNone;
     for (int64_t d = at[0] * pool[0]; d < (at[0] + 1) * pool[0]; ++d) {
@@ -170,9 +199,12 @@ class LaneRows {
           tile->taps = tables_.taps.data() + pixel->first_tap;
           tile->num_taps = pixel->num_taps;
           tile->depth = pixel->depth;
-          if (--left == 0) tile->activation = args_.activation;
+          if (--left == 0) {
+            tile->row_bias = bias;
+            tile->activation = args_.activation;
+          }
           loop(*tile);
-          tile->store = join;
+          tile->store = join_;
         }
       }
     }
@@ -185,6 +217,7 @@ class LaneRows {
   const int64_t lanes_;
   const int64_t width_;
   const int64_t channel_step_;
+  const Store join_;  // of the pixels of a pooling window
   T* in_;
   int64_t vectors_ = 0;
 };
@@ -334,16 +367,16 @@ class LaneChannels {
 
 }  // namespace
 
-ConvolveTables::ConvolveTables(const ConvolveSizes& s, int lanes) {
+ConvolveTables::ConvolveTables(const ConvolveSizes& s, int lanes, int64_t block_rows) {
   for (int i = 0; i < 3; ++i) axes[i] = WindowTable(s.axes[i]);
   // Nothing here depends on the number of groups or the type; so what some may use is made.
   ConvolveSizes least = s;
   least.groups = 1;
-  if (!FitsRowBlock(least, lanes, 1)) return;
+  if (!FitsRowBlock(least, block_rows, 1)) return;
   // Neighbours in a line follow each other in the packed filters, and in the block too if the
   // window has no holes; then the line is one tap.
   const bool whole_lines = axes[2].element_step() == 1 && axes[2].input_step() == 1;
-  const int64_t pixel = s.in_channels * kVectorsOfRows * lanes;
+  const int64_t pixel = s.in_channels * block_rows;
   const int64_t strides[] = {s.axes[1].in * s.axes[2].in * pixel, s.axes[2].in * pixel, pixel};
   std::vector<Tap> seen(s.window_elements());
   for (int64_t d = 0; d < s.axes[0].out; ++d) {
@@ -384,7 +417,7 @@ void PackFilters(const ConvolveSizes& s, const Filters<T>& filters, int lanes, T
 
 template <class T>
 bool RowsInLanes(const TileLoops<T>& loops, const ConvolveSizes& sizes) {
-  return sizes.batch >= loops.lanes && FitsRowBlock(sizes, loops.lanes, sizeof(T));
+  return sizes.batch >= loops.lanes && FitsRowBlock(sizes, BlockRows(loops), sizeof(T));
 }
 
 template <class T>
@@ -392,8 +425,8 @@ size_t ConvolveScratch(const TileLoops<T>& loops, const ConvolveSizes& sizes) {
   const int64_t lines = 2 * sizes.axes[2].out * loops.vectors * loops.lanes;
   const size_t by_row = TapBytes(sizes) + lines * sizeof(T);
   if (!RowsInLanes(loops, sizes)) return by_row;
-  const int64_t width = kVectorsOfRows * loops.lanes;
-  return std::max(by_row, (InElements(sizes) + OutElements(sizes)) * width * sizeof(T));
+  const int64_t elements = (InElements(sizes) + OutElements(sizes)) * BlockRows(loops);
+  return std::max(by_row, elements * sizeof(T));
 }
 
 template <class T>
@@ -404,9 +437,10 @@ void Convolve(const TileLoops<T>& loops, const ConvolveArgs<T>& args, std::byte*
   int64_t row = 0;
   if (RowsInLanes(loops, args.sizes)) {
     LaneRows<T> lane_rows(work, reinterpret_cast<T*>(scratch));
-    // A rest of less than half a vector is cheaper row by row.
-    while (batch - row > loops.lanes / 2) {
-      const int64_t rows = std::min(kVectorsOfRows * loops.lanes, batch - row);
+    // A rest of a row or two is cheaper row by row, unless their elements lie far apart.
+    const int64_t least = args.in.batch == 1 ? 1 : 3;
+    while (batch - row >= least) {
+      const int64_t rows = std::min(BlockRows(loops), batch - row);
       lane_rows.Block(row, rows);
       row += rows;
     }

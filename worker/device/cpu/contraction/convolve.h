@@ -35,10 +35,16 @@ struct ConvolveSizes {
   int64_t depth() const { return window_elements() * in_channels; }  // of one chain
 };
 
+// Rows of a block: what the widest tile takes.
+template <class T>
+int64_t BlockRows(const TileLoops<T>& loops) {
+  return static_cast<int64_t>(loops.vectors) * loops.lanes;
+}
+
 // What follows from the sizes, whatever batch and groups: computed once for many calls.
 struct ConvolveTables {
   ConvolveTables() = default;
-  ConvolveTables(const ConvolveSizes& sizes, int lanes);
+  ConvolveTables(const ConvolveSizes& sizes, int lanes, int64_t block_rows);
 
   WindowTable axes[3];
   // Rows in lanes: what each output pixel sees of a block [group, space..., channel, row], as

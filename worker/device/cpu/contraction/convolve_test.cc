@@ -94,7 +94,7 @@ class ConvolveTest : public testing::Test {
                              {x[1].window * x[2].window, x[2].window, 1}};
     Aligned<T> packed(PackedFilterElements(s, loops.lanes));
     PackFilters(s, filters, loops.lanes, packed.data.get());
-    const ConvolveTables tables(s, loops.lanes);
+    const ConvolveTables tables(s, loops.lanes, BlockRows(loops));
     ConvolveArgs<T> args;
     args.sizes = s;
     args.tables = &tables;
@@ -168,7 +168,7 @@ TEST(ConvolveEpilogue, BiasThenActivationInBothWays) {
     const TileLoops<float>& loops = TileLoopsFor<float>(isa);
     Aligned<float> packed(PackedFilterElements(sizes, loops.lanes));
     PackFilters(sizes, {weights, 1, 1, {1, 1, 1}}, loops.lanes, packed.data.get());
-    const ConvolveTables tables(sizes, loops.lanes);
+    const ConvolveTables tables(sizes, loops.lanes, BlockRows(loops));
     for (int64_t batch : {1, 64}) {
       sizes.batch = batch;
       const std::vector<float> in(2 * batch, 1.0f);
@@ -187,6 +187,74 @@ TEST(ConvolveEpilogue, BiasThenActivationInBothWays) {
         EXPECT_EQ(out[6 * i], 1.5f);
         EXPECT_EQ(out[6 * i + 3], 0.0f);
         EXPECT_EQ(out[6 * i + 5], 0.0f);
+      }
+    }
+  }
+}
+
+// The larger of both as reduce_window has it.
+float Larger(float x, float y) {
+  if (std::isnan(x) || std::isnan(y)) return std::nanf("");
+  return x > y || (x == y && !std::signbit(x)) ? x : y;
+}
+
+// Pools two by two what a convolution without epilogue left in `from`.
+float PooledOf(const std::vector<float>& from, int64_t first, int64_t width, float bias,
+               Activation activation) {
+  float largest = -INFINITY;
+  for (int64_t at : {first, first + 1, first + width, first + width + 1}) {
+    largest = Larger(largest, from[at] + bias);
+  }
+  if (activation == Activation::kRelu) return largest <= 0 ? 0.0f : largest;
+  return largest;
+}
+
+TEST(ConvolveEpilogue, PoolingAgreesWithOneOpAfterTheOther) {
+  ConvolveSizes sizes;
+  sizes.batch = 101;
+  sizes.in_channels = 2;
+  sizes.out_channels = 11;
+  sizes.axes[1] = sizes.axes[2] = {4, 4, 3, 1, 1};
+  std::mt19937 random(11);
+  std::vector<float> in(sizes.batch * 32), weights(11 * 18);
+  const float special[] = {NAN, INFINITY, -INFINITY, -0.0f, 0.0f, 3e38f};
+  for (float& x : in) x = random() % 40 == 0 ? special[random() % 6] : (random() % 200) / 9.f - 11;
+  for (float& x : weights) x = (random() % 200) / 99.f - 1;
+  for (int64_t channel : {3, 7}) weights[channel * 18 + 5] = -0.0f;
+  float bias[64] = {1, -2, 0, -0.0f, 40, -40};
+  const Filters<float> filters{weights.data(), 18, 9, {9, 3, 1}};
+  for (Isa isa : SupportedIsas()) {
+    const TileLoops<float>& loops = TileLoopsFor<float>(isa);
+    Aligned<float> packed(PackedFilterElements(sizes, loops.lanes));
+    PackFilters(sizes, filters, loops.lanes, packed.data.get());
+    const ConvolveTables tables(sizes, loops.lanes, BlockRows(loops));
+    Aligned<std::byte> scratch(ConvolveScratch(loops, sizes));
+    std::vector<float> whole(sizes.batch * 11 * 16), pooled(sizes.batch * 11 * 4);
+    ConvolveArgs<float> args;
+    args.sizes = sizes;
+    args.tables = &tables;
+    args.in = Place<const float>(in.data(), Lie::kChannelsFirst, sizes.batch, 1, 2, {1, 4, 4});
+    args.out = Place<float>(whole.data(), Lie::kChannelsFirst, sizes.batch, 1, 11, {1, 4, 4});
+    args.filters = packed.data.get();
+    Convolve(loops, args, scratch.data.get());
+    args.out = Place<float>(pooled.data(), Lie::kBatchLast, sizes.batch, 1, 11, {1, 2, 2});
+    args.bias = bias;
+    args.pool[1] = args.pool[2] = 2;
+    for (float last_bias : {0.5f, INFINITY, -INFINITY}) {
+      bias[10] = last_bias;
+      for (Activation activation : {Activation::kNone, Activation::kRelu}) {
+        args.activation = activation;
+        Convolve(loops, args, scratch.data.get());
+        for (int64_t i = 0; i < sizes.batch * 44; ++i) {
+          const int64_t n = i / 44, o = i / 4 % 11, h = i / 2 % 2, w = i % 2;
+          const float want =
+              PooledOf(whole, (n * 11 + o) * 16 + h * 8 + w * 2, 4, bias[o], activation);
+          const float got = pooled[((o * 2 + h) * 2 + w) * sizes.batch + n];
+          if (std::isnan(want) && std::isnan(got)) continue;
+          ASSERT_EQ(std::memcmp(&got, &want, sizeof got), 0)
+              << IsaName(isa) << " row " << n << " channel " << o << " at " << h << ", " << w
+              << ", last bias " << last_bias << ": got " << got << ", want " << want;
+        }
       }
     }
   }

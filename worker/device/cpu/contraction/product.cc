@@ -34,6 +34,10 @@ struct Panel {
   int64_t column;  // first column in C
   int64_t vectors;
 
+  TileLoop<T> Loop(int64_t rows) const {
+    return args.a.row == 1 ? loops.AtDenseRows(rows, vectors) : loops.At(rows, vectors);
+  }
+
   TileArgs<T> Args(int64_t row, int64_t begin, int64_t depth) const {
     TileArgs<T> tile;
     tile.depth = depth;
@@ -58,7 +62,7 @@ struct Panel {
       TileArgs<T> tile = Args(row, begin, depth);
       tile.c = args.c.data + row * args.c.row + column;
       tile.c_row = args.c.row;
-      loops.At(std::min(step, end - row), vectors)(tile);
+      Loop(std::min(step, end - row))(tile);
     }
   }
 
@@ -72,7 +76,7 @@ struct Panel {
       TileArgs<T> tile = Args(row, 0, args.depth);
       tile.c = stage;
       tile.c_row = vectors * loops.lanes;
-      loops.At(rows, vectors)(tile);
+      Loop(rows)(tile);
       for (int64_t i = 0; i < rows; ++i) {
         const T* from = stage + i * tile.c_row;
         T* to = args.c.data + (row + i) * args.c.row + column * args.c.column;
@@ -124,12 +128,16 @@ int64_t PackedElements(int64_t depth, int64_t columns, int lanes) {
 }
 
 template <class T>
-void PackColumns(int64_t depth, int64_t columns, const Matrix<const T>& b, int lanes, T* out) {
+void PackColumns(const TileLoops<T>& loops, int64_t depth, int64_t columns,
+                 const Matrix<const T>& b, T* out) {
+  const int64_t lanes = loops.lanes;
   for (int64_t j = 0; j < columns; j += lanes) {
-    const int64_t valid = std::min<int64_t>(lanes, columns - j);
+    const int64_t valid = std::min(lanes, columns - j);
     const T* from = b.data + j * b.column;
     if (valid < lanes) std::memset(out, 0, depth * lanes * sizeof(T));
-    if (b.column == 1) {
+    if (b.column == 1 && valid == lanes) {
+      loops.copy(from, b.row, out, lanes, depth, 1);
+    } else if (b.column == 1) {
       for (int64_t k = 0; k < depth; ++k) {
         std::memcpy(out + k * lanes, from + k * b.row, valid * sizeof(T));
       }
@@ -165,13 +173,13 @@ void Product(const TileLoops<T>& loops, const ProductArgs<T>& args, T* scratch) 
     }
     if (whole == all) return;
     const Matrix<const T> rest{args.b.data + whole * lanes, args.b.row, 1};
-    PackColumns(args.depth, args.columns - whole * lanes, rest, loops.lanes, scratch);
+    PackColumns(loops, args.depth, args.columns - whole * lanes, rest, scratch);
     StagedVectors(loops, args, {scratch, args.depth * lanes, lanes}, whole, all);
     return;
   }
   const T* packed = args.packed_b;
   if (packed == nullptr) {
-    PackColumns(args.depth, args.columns, args.b, loops.lanes, scratch);
+    PackColumns(loops, args.depth, args.columns, args.b, scratch);
     packed = scratch;
   }
   const Columns<T> b{packed, args.depth * lanes, lanes};
@@ -181,9 +189,9 @@ void Product(const TileLoops<T>& loops, const ProductArgs<T>& args, T* scratch) 
   StagedVectors(loops, args, {packed + first * b.vector, b.vector, b.depth}, first, all);
 }
 
-#define WEIR_INSTANTIATE(T)                                                             \
-  template void PackColumns<T>(int64_t, int64_t, const Matrix<const T>&, int, T*);      \
-  template int64_t ProductScratch<T>(const TileLoops<T>& loops, const ProductArgs<T>&); \
+#define WEIR_INSTANTIATE(T)                                                                        \
+  template void PackColumns<T>(const TileLoops<T>&, int64_t, int64_t, const Matrix<const T>&, T*); \
+  template int64_t ProductScratch<T>(const TileLoops<T>& loops, const ProductArgs<T>&);            \
   template void Product<T>(const TileLoops<T>& loops, const ProductArgs<T>& args, T* scratch);
 WEIR_INSTANTIATE(float)
 WEIR_INSTANTIATE(double)

@@ -38,11 +38,12 @@ struct ProductArgs {
   Activation activation = Activation::kNone;
 };
 
-// Columns in vectors of `lanes`: element (k, j) is at (j / lanes * depth + k) * lanes + j % lanes,
-// columns beyond the last are 0.
+// Columns in vectors of loops.lanes: element (k, j) is at (j / lanes * depth + k) * lanes + j %
+// lanes, columns beyond the last are 0.
 int64_t PackedElements(int64_t depth, int64_t columns, int lanes);
 template <class T>
-void PackColumns(int64_t depth, int64_t columns, const Matrix<const T>& b, int lanes, T* out);
+void PackColumns(const TileLoops<T>& loops, int64_t depth, int64_t columns,
+                 const Matrix<const T>& b, T* out);
 
 // Elements of scratch for Product with these sizes.
 template <class T>

@@ -60,7 +60,7 @@ class ProductTest : public testing::Test {
     args.c = Place(c.data(), m, n, c_lie);
     std::vector<T> packed(PackedElements(k, n, loops.lanes));
     if (pack) {
-      PackColumns(k, n, args.b, loops.lanes, packed.data());
+      PackColumns(loops, k, n, args.b, packed.data());
       args.packed_b = packed.data();
     }
     std::vector<T> scratch(ProductScratch(loops, args));

@@ -29,7 +29,7 @@ enum class Store {
   kReplace,
   // The larger of both stays: max pooling, one tile for each place of the window.
   kMaximum,
-  // The same where relu comes last, so that the sign of a zero may be left open before.
+  // The same without bias before relu, so that the sign of a zero may be left open.
   kMaximumOfRelu,
 };
 
@@ -53,7 +53,8 @@ struct TileArgs {
   bool continues = false;  // the chain goes on from what c holds
 
   // After the chain, in this order: adds row_bias[i] or column_bias[vector * lanes + lane], joins
-  // the result with what c holds, applies the activation. REQUIRES for integers: none of these.
+  // the result with what c holds (kMaximumOfRelu: joins, then adds the bias), applies the
+  // activation. REQUIRES for integers: none of these.
   const T* row_bias = nullptr;
   const T* column_bias = nullptr;
   Activation activation = Activation::kNone;
@@ -66,6 +67,12 @@ using TileLoop = void (*)(const TileArgs<T>& args);
 // to[i] = the larger of from[i] and to[i] for `vectors` whole vectors; NaN if either is, -0 < +0.
 template <class T>
 using MaximumLoop = void (*)(const T* from, T* to, int64_t vectors);
+
+// Copies `lines` lines of `vectors` whole vectors, which lie `step` apart, to one behind the other,
+// `to_step` apart.
+template <class T>
+using CopyLoop = void (*)(const T* from, int64_t step, T* to, int64_t to_step, int64_t lines,
+                          int64_t vectors);
 
 template <class T>
 struct TileLoops {
@@ -82,6 +89,7 @@ struct TileLoops {
   TileLoop<T> loops[kMaxRows][kMaxVectors] = {};
   TileLoop<T> dense_loops[kMaxRows][kMaxVectors] = {};  // for a_row of 1
   MaximumLoop<T> maximum = nullptr;
+  CopyLoop<T> copy = nullptr;
 
   TileLoop<T> At(int64_t r, int64_t v) const { return loops[r - 1][v - 1]; }
   TileLoop<T> AtDenseRows(int64_t r, int64_t v) const { return dense_loops[r - 1][v - 1]; }

@@ -36,6 +36,22 @@ WEIR_TARGET inline __attribute__((always_inline)) V Max(V a, V b) {
   }
 }
 
+// One comparison for two vectors.
+template <class T, int count, class V>
+WEIR_TARGET inline __attribute__((always_inline)) bool AnyNan(const V* vectors) {
+  __m256 nan = _mm256_setzero_ps();
+#pragma GCC unroll 32
+  for (int i = 0; i < count; i += 2) {
+    const V x = vectors[i], y = vectors[i + 1 < count ? i + 1 : i];
+    if constexpr (std::is_same_v<T, float>) {
+      nan = _mm256_or_ps(nan, _mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q));
+    } else {
+      nan = _mm256_or_ps(nan, (__m256)_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q));
+    }
+  }
+  return _mm256_movemask_ps(nan) != 0;
+}
+
 }  // namespace
 
 #include "worker/device/cpu/contraction/tile_loops.inc"

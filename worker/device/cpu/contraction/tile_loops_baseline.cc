@@ -21,6 +21,17 @@ inline __attribute__((always_inline)) V Max(V a, V b) {
   return a > b ? a : b;
 }
 
+template <class T, int count, class V>
+inline __attribute__((always_inline)) bool AnyNan(const V* vectors) {
+  bool nan = false;
+  for (int i = 0; i < count; ++i) {
+    for (int lane = 0; lane < static_cast<int>(kBytes / sizeof(T)); ++lane) {
+      nan |= vectors[i][lane] != vectors[i][lane];
+    }
+  }
+  return nan;
+}
+
 }  // namespace
 
 #include "worker/device/cpu/contraction/tile_loops.inc"

@@ -163,10 +163,10 @@ class DotGeneral final : public Kernel {
       if (columns.size() > 1 || depth.size() > 1) return;
       const LoopAxis n = columns.empty() ? LoopAxis{} : columns[0];
       const LoopAxis k = depth.empty() ? LoopAxis{} : depth[0];
-      const int lanes = TileLoopsFor<T>(isa_).lanes;
-      packed_bytes_ = PackedElements(k.extent, n.extent, lanes) * sizeof(T);
+      const TileLoops<T>& loops = TileLoopsFor<T>(isa_);
+      packed_bytes_ = PackedElements(k.extent, n.extent, loops.lanes) * sizeof(T);
       packed_ = Buffer::Allocate(packed_bytes_);
-      PackColumns<T>(k.extent, n.extent, {rhs.data<T>(), k.rhs, n.rhs}, lanes,
+      PackColumns<T>(loops, k.extent, n.extent, {rhs.data<T>(), k.rhs, n.rhs},
                      reinterpret_cast<T*>(packed_->data()));
     });
   }

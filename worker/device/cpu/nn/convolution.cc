@@ -21,7 +21,7 @@ constexpr int kMaxSpace = 3;
 // Tables by sizes. A model has few sizes; one that has many starts over from time to time.
 class TableCache {
  public:
-  explicit TableCache(int lanes) : lanes_(lanes) {}
+  TableCache(int lanes, int64_t block_rows) : lanes_(lanes), block_rows_(block_rows) {}
 
   std::shared_ptr<const ConvolveTables> Find(const ConvolveSizes& sizes) {
     absl::MutexLock lock(&mutex_);
@@ -33,7 +33,7 @@ class TableCache {
       }
     }
     if (entries_.size() == kMaxEntries) entries_.clear();
-    entries_.push_back({sizes, std::make_shared<const ConvolveTables>(sizes, lanes_)});
+    entries_.push_back({sizes, std::make_shared<const ConvolveTables>(sizes, lanes_, block_rows_)});
     return entries_.back().tables;
   }
 
@@ -44,6 +44,7 @@ class TableCache {
     std::shared_ptr<const ConvolveTables> tables;
   };
   const int lanes_;
+  const int64_t block_rows_;
   absl::Mutex mutex_;
   std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
@@ -95,7 +96,9 @@ class ConvolutionKernel final : public Kernel {
         epilogue_(EpilogueOf(*request.graph, request.nodes)),
         lanes_(VisitComputeType(compute,
                                 [&]<class T>(T) { return TileLoopsFor<T>(request.isa).lanes; })),
-        tables_(lanes_) {
+        tables_(lanes_, VisitComputeType(compute, [&]<class T>(T) {
+                  return BlockRows(TileLoopsFor<T>(request.isa));
+                })) {
     name_ = "convolve";
     if (epilogue_.bias.valid()) name_ += "+bias";
     if (epilogue_.relu) name_ += "+relu";
