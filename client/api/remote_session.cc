@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
-#include "client/api/chunks.h"
 #include "client/api/grpc_status.h"
 #include "common/base/status.h"
+#include "common/plan/tensor_chunks.h"
 #include "weir/v1/health.grpc.pb.h"
 #include "weir/v1/service.grpc.pb.h"
 
@@ -36,13 +37,9 @@ class RemoteSession : public Session {
     std::unique_ptr<grpc::ClientWriter<v1::SubmitRequest>> stream =
         jobs_->Submit(&context, &response);
     bool open = WriteSpec(spec, stream.get());
-    for (size_t i = 0; i < inputs.size() && open; ++i) {
-      open = WriteChunks(static_cast<uint32_t>(i), inputs[i], [&](v1::TensorChunk chunk) {
-        v1::SubmitRequest request;
-        *request.mutable_input() = std::move(chunk);
-        return stream->Write(request);
-      });
-    }
+    ChunkCutter cutter(inputs);
+    v1::SubmitRequest request;
+    while (open && cutter.Next(request.mutable_input())) open = stream->Write(request);
     stream->WritesDone();
     WEIR_RETURN_IF_ERROR(Translate(stream->Finish()));
     return response;
@@ -91,7 +88,8 @@ class RemoteSession : public Session {
         jobs_->Result(&context, Request(id));
     v1::ResultResponse message;
     v1::Job job;
-    ChunkReader reader;
+    ChunkAssembler reader({.max_tensors = std::numeric_limits<size_t>::max(),
+                           .max_bytes = std::numeric_limits<uint64_t>::max()});
     absl::Status added;
     while (added.ok() && stream->Read(&message)) {
       if (message.has_job()) job = message.job();

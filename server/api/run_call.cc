@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/plan/tensor_chunks.h"
 #include "server/api/calls.h"
-#include "server/api/tensor_chunks.h"
 
 namespace weir {
 namespace {

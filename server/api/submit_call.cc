@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/plan/tensor_chunks.h"
 #include "server/api/calls.h"
-#include "server/api/tensor_chunks.h"
 
 namespace weir {
 namespace {
@@ -15,7 +15,8 @@ class SubmitCall : public Call<grpc::ServerReadReactor<v1::SubmitRequest>> {
       : Call(context, "Jobs.Submit"),
         call_(call),
         response_(response),
-        inputs_(context.coordinator->limits()) {}
+        inputs_({.max_tensors = static_cast<size_t>(context.coordinator->limits().max_inputs),
+                 .max_bytes = context.coordinator->limits().max_input_bytes}) {}
 
   void Begin() {
     Operate([this] { StartRead(&message_); });

@@ -13,9 +13,9 @@
 #include "common/net/grpc_link.h"
 #include "common/net/inproc_link.h"
 #include "common/net/tcp_link.h"
+#include "common/plan/tensor_chunks.h"
 #include "server/api/grpc_server.h"
 #include "server/api/http_paths.h"
-#include "server/api/tensor_chunks.h"
 #include "server/jobs/coordinator.h"
 #include "weir/v1/health.grpc.pb.h"
 #include "weir/v1/service.grpc.pb.h"
@@ -171,7 +171,7 @@ absl::StatusOr<std::vector<Tensor>> Result(v1::Jobs::Stub& jobs, const std::stri
   request.set_id(id);
   auto stream = jobs.Result(&context, request);
   v1::ResultResponse response;
-  ChunkAssembler assembler((Limits()));
+  ChunkAssembler assembler;
   while (stream->Read(&response)) {
     if (response.has_output()) {
       EXPECT_TRUE(assembler.Add(response.output()).ok());

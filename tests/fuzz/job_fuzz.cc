@@ -1,7 +1,7 @@
 // A job as a client sends it: its tensors, its limits, its program (compiled), its inputs.
 #include <utility>
 
-#include "server/api/tensor_chunks.h"
+#include "common/plan/tensor_chunks.h"
 #include "server/jobs/bind_inputs.h"
 #include "server/jobs/compiled_program.h"
 #include "server/jobs/job_spec.h"

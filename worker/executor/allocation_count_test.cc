@@ -18,6 +18,9 @@ void* Allocate(size_t bytes, size_t alignment) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+
+// Out of line, as GCC else takes what `new` below returned for another allocator's.
+__attribute__((noinline)) void Release(void* memory) { std::free(memory); }
 }  // namespace
 
 void* operator new(size_t bytes) { return Allocate(bytes, 1); }
@@ -28,14 +31,14 @@ void* operator new(size_t bytes, std::align_val_t alignment) {
 void* operator new[](size_t bytes, std::align_val_t alignment) {
   return Allocate(bytes, static_cast<size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { Release(memory); }
+void operator delete[](void* memory) noexcept { Release(memory); }
+void operator delete(void* memory, size_t) noexcept { Release(memory); }
+void operator delete[](void* memory, size_t) noexcept { Release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { Release(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { Release(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { Release(memory); }
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept { Release(memory); }
 
 namespace weir {
 

@@ -122,7 +122,8 @@ Tensor SmallIntegers(const Extents& extents) {
 // Batches whose rows lie innermost between the layers, in lines with and without a rest.
 TEST(ExecutableTest, LayersOverBatchesOfAnySize) {
   for (int64_t rows : {1, 17, 64, 65, 80, 333}) {
-    CheckText(R"(
+    CheckText(
+        R"(
       func @main(%x: f32[n,2,4,4], %f: f32[5,2,3,3], %w: f32[80,3]) -> (f32[n,3], f32[n,80]) {
         %c = convolution(%x, %f) {lhs_dilation = [1, 1], padding_high = [1, 1],
             padding_low = [1, 1], rhs_dilation = [1, 1], window_strides = [1, 1]}
@@ -133,7 +134,7 @@ TEST(ExecutableTest, LayersOverBatchesOfAnySize) {
             rhs_contract = [0]}
         return %d, %v
       })",
-              {SmallIntegers({rows, 2, 4, 4}), SmallIntegers({5, 2, 3, 3}), SmallIntegers({80, 3})});
+        {SmallIntegers({rows, 2, 4, 4}), SmallIntegers({5, 2, 3, 3}), SmallIntegers({80, 3})});
   }
 }
 

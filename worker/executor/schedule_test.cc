@@ -108,8 +108,8 @@ TEST(ScheduleTest, IsATopologicalOrderThatReachesItsPeak) {
 
 TEST(ScheduleTest, TheArenaIsCloseToTheExactMinimumOverAllOrders) {
   double worst = 1;
-  for (uint32_t seed = 0; seed < 60; ++seed) {
-    const ScheduleProblem problem = RandomProblem(6 + static_cast<int>(seed % 15), seed);
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    const ScheduleProblem problem = RandomProblem(6 + static_cast<int>(seed % 25), seed);
     const int64_t exact = ExactPeak(problem);
     const Schedule schedule = OrderTasks(problem);
     const ArenaPlan plan = PlaceBuffers(LifetimesOf(problem, schedule.order));

@@ -1,4 +1,4 @@
-#include "server/api/tensor_chunks.h"
+#include "common/plan/tensor_chunks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(TensorChunksTest, WhatIsCutIsPutTogether) {
                                        Tensor::Scalar<int64_t>(7),
                                        Counting({4, 6}).Transpose({1, 0})};
   ChunkCutter cutter(tensors, 256);
-  ChunkAssembler assembler((Limits()));
+  ChunkAssembler assembler;
   v1::TensorChunk chunk;
   int chunks = 0;
   while (cutter.Next(&chunk)) {
@@ -57,7 +57,7 @@ TEST(TensorChunksTest, WhatIsCutIsPutTogether) {
 
 TEST(TensorChunksTest, GrowsWithWhatArrives) {
   // 4 GiB are announced, and 8 bytes come: the header alone must not take the memory.
-  ChunkAssembler assembler((Limits()));
+  ChunkAssembler assembler;
   EXPECT_TRUE(assembler.Add(Chunk(0, {1 << 30}, 0, 8)).ok());
   EXPECT_THAT(Message(assembler.Finish().status()), HasSubstr("after 8 of 4294967296 bytes"));
 }
@@ -65,7 +65,7 @@ TEST(TensorChunksTest, GrowsWithWhatArrives) {
 TEST(TensorChunksTest, LargeTensorInManyPieces) {
   const Tensor large = Counting({3 << 20});
   ChunkCutter cutter({large}, 1 << 20);
-  ChunkAssembler assembler((Limits()));
+  ChunkAssembler assembler;
   v1::TensorChunk chunk;
   while (cutter.Next(&chunk)) ASSERT_TRUE(assembler.Add(chunk).ok());
   EXPECT_TRUE((*assembler.Finish())[0].BitEquals(large));
@@ -73,10 +73,10 @@ TEST(TensorChunksTest, LargeTensorInManyPieces) {
 
 TEST(TensorChunksTest, OutOfOrder) {
   const auto failed = absl::StatusCode::kFailedPrecondition;
-  EXPECT_EQ(ChunkAssembler(Limits()).Add(More(0, 0, 4)).code(), failed);
-  EXPECT_EQ(ChunkAssembler(Limits()).Add(Chunk(1, {2}, 0, 8)).code(), failed);
-  EXPECT_EQ(ChunkAssembler(Limits()).Add(Chunk(0, {2}, 4, 4)).code(), failed);
-  ChunkAssembler assembler((Limits()));
+  EXPECT_EQ(ChunkAssembler().Add(More(0, 0, 4)).code(), failed);
+  EXPECT_EQ(ChunkAssembler().Add(Chunk(1, {2}, 0, 8)).code(), failed);
+  EXPECT_EQ(ChunkAssembler().Add(Chunk(0, {2}, 4, 4)).code(), failed);
+  ChunkAssembler assembler;
   ASSERT_TRUE(assembler.Add(Chunk(0, {4}, 0, 8)).ok());
   EXPECT_EQ(assembler.Add(More(0, 4, 4)).code(), failed);
   EXPECT_EQ(assembler.Add(More(1, 8, 4)).code(), failed);
@@ -86,27 +86,26 @@ TEST(TensorChunksTest, OutOfOrder) {
 
 TEST(TensorChunksTest, SenselessHeaders) {
   const auto invalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_EQ(ChunkAssembler(Limits()).Add(Chunk(0, {-1}, 0, 0)).code(), invalid);
-  EXPECT_EQ(ChunkAssembler(Limits()).Add(Chunk(0, {int64_t{1} << 62, 4}, 0, 0)).code(), invalid);
-  EXPECT_EQ(ChunkAssembler(Limits()).Add(Chunk(0, std::vector<int64_t>(33, 1), 0, 4)).code(),
-            invalid);
+  EXPECT_EQ(ChunkAssembler().Add(Chunk(0, {-1}, 0, 0)).code(), invalid);
+  EXPECT_EQ(ChunkAssembler().Add(Chunk(0, {int64_t{1} << 62, 4}, 0, 0)).code(), invalid);
+  EXPECT_EQ(ChunkAssembler().Add(Chunk(0, std::vector<int64_t>(33, 1), 0, 4)).code(), invalid);
   v1::TensorChunk chunk = Chunk(0, {1}, 0, 4);
   chunk.mutable_header()->set_dtype(99);
-  EXPECT_EQ(ChunkAssembler(Limits()).Add(chunk).code(), invalid);
+  EXPECT_EQ(ChunkAssembler().Add(chunk).code(), invalid);
 }
 
 TEST(TensorChunksTest, MoreBytesThanAnnounced) {
-  const absl::Status status = ChunkAssembler(Limits()).Add(Chunk(0, {2}, 0, 9));
+  const absl::Status status = ChunkAssembler().Add(Chunk(0, {2}, 0, 9));
   EXPECT_EQ(Message(status), "tensor 0 has more than the 8 bytes of its header");
 }
 
 TEST(TensorChunksTest, LimitsCountAllTensors) {
-  Limits limits;
-  limits.max_input_bytes = 12;
+  ChunkLimits limits;
+  limits.max_bytes = 12;
   ChunkAssembler assembler(limits);
   ASSERT_TRUE(assembler.Add(Chunk(0, {2}, 0, 8)).ok());
   EXPECT_EQ(assembler.Add(Chunk(1, {2}, 0, 8)).code(), absl::StatusCode::kResourceExhausted);
-  limits.max_inputs = 1;
+  limits.max_tensors = 1;
   ChunkAssembler one(limits);
   ASSERT_TRUE(one.Add(Chunk(0, {1}, 0, 4)).ok());
   EXPECT_EQ(one.Add(Chunk(1, {1}, 0, 4)).code(), absl::StatusCode::kResourceExhausted);

@@ -1,10 +1,11 @@
-// Tensors in pieces: from a client's chunks to tensors, and from tensors to chunks.
-// Thread-compatible; each stream owns one.
+// Tensors in pieces, so that every message passes the limits of any gRPC peer: from tensors to
+// chunks, and from chunks to tensors, at the coordinator and in clients. Thread-compatible; each
+// stream owns one.
 //
-// Nothing that a client says is believed before it is checked, and memory is taken as bytes arrive,
-// not as headers announce them.
-#ifndef WEIR_SERVER_API_TENSOR_CHUNKS_H_
-#define WEIR_SERVER_API_TENSOR_CHUNKS_H_
+// Nothing that the other side says is believed before it is checked, and memory is taken as bytes
+// arrive, not as headers announce them.
+#ifndef WEIR_COMMON_PLAN_TENSOR_CHUNKS_H_
+#define WEIR_COMMON_PLAN_TENSOR_CHUNKS_H_
 
 #include <cstdint>
 #include <memory>
@@ -13,14 +14,20 @@
 
 #include "absl/status/statusor.h"
 #include "common/tensor/tensor.h"
-#include "server/jobs/limits.h"
-#include "weir/v1/service.pb.h"
+#include "weir/v1/tensor.pb.h"
 
 namespace weir {
 
+inline constexpr size_t kChunkBytes = size_t{1} << 20;
+
+struct ChunkLimits {
+  size_t max_tensors = 4096;
+  uint64_t max_bytes = uint64_t{64} << 30;  // of all tensors
+};
+
 class ChunkAssembler {
  public:
-  explicit ChunkAssembler(const Limits& limits) : limits_(limits) {}
+  explicit ChunkAssembler(const ChunkLimits& limits = {}) : limits_(limits) {}
 
   // Takes the next chunk; tensors and their bytes come in order. Returns: FAILED_PRECONDITION for
   // one out of order, INVALID_ARGUMENT for a header that makes no sense, RESOURCE_EXHAUSTED beyond
@@ -35,7 +42,7 @@ class ChunkAssembler {
   void End();
   bool complete() const { return received_ == wanted_; }
 
-  const Limits limits_;
+  const ChunkLimits limits_;
   std::vector<Tensor> tensors_;  // complete ones
   uint64_t total_bytes_ = 0;     // announced by all headers
   // The tensor under way.
@@ -48,7 +55,7 @@ class ChunkAssembler {
 
 class ChunkCutter {
  public:
-  ChunkCutter(std::vector<Tensor> tensors, size_t chunk_bytes);
+  explicit ChunkCutter(std::vector<Tensor> tensors, size_t chunk_bytes = kChunkBytes);
 
   // Fills `chunk` with the next piece. Returns: false after the last one.
   bool Next(v1::TensorChunk* chunk);
@@ -66,4 +73,4 @@ void ToMessage(const Tensor& tensor, v1::Tensor* message);
 
 }  // namespace weir
 
-#endif  // WEIR_SERVER_API_TENSOR_CHUNKS_H_
+#endif  // WEIR_COMMON_PLAN_TENSOR_CHUNKS_H_

@@ -1,4 +1,4 @@
-#include "server/api/tensor_chunks.h"
+#include "common/plan/tensor_chunks.h"
 
 #include <algorithm>
 #include <cstring>
@@ -36,9 +36,9 @@ absl::Status ChunkAssembler::Begin(const v1::TensorChunk& chunk) {
   if (chunk.index() != tensors_.size()) {
     return OutOfOrder(chunk, StrCat("tensor ", tensors_.size(), " comes next"));
   }
-  if (tensors_.size() >= static_cast<size_t>(limits_.max_inputs)) {
+  if (tensors_.size() >= limits_.max_tensors) {
     return absl::ResourceExhaustedError(
-        StrCat("at most ", limits_.max_inputs, " tensors are allowed"));
+        StrCat("at most ", limits_.max_tensors, " tensors are allowed"));
   }
   if (chunk.header().extents_size() > kMaxRank) {
     return InvalidArgument("tensor ", chunk.index(), " has rank ", chunk.header().extents_size(),
@@ -47,10 +47,10 @@ absl::Status ChunkAssembler::Begin(const v1::TensorChunk& chunk) {
   absl::StatusOr<int64_t> bytes = BytesOf(chunk.header());
   WEIR_RETURN_IF_ERROR(Annotate(bytes.status(), StrCat("tensor ", chunk.index())));
   wanted_ = static_cast<uint64_t>(*bytes);
-  if (wanted_ > limits_.max_input_bytes - total_bytes_) {
+  if (wanted_ > limits_.max_bytes - total_bytes_) {
     return absl::ResourceExhaustedError(StrCat("tensor ", chunk.index(), " has ", wanted_,
-                                               " bytes; all inputs together may have ",
-                                               limits_.max_input_bytes));
+                                               " bytes; all tensors together may have ",
+                                               limits_.max_bytes));
   }
   total_bytes_ += wanted_;
   header_ = chunk.header();
