@@ -1,14 +1,12 @@
 #include "common/net/frame.h"
 
-#include <new>
-
+#include "common/base/aligned_memory.h"
 #include "common/base/status.h"
 
 namespace weir {
 namespace {
 
 constexpr size_t kFrameOverhead = 64;
-constexpr std::align_val_t kAlignment{64};
 
 }  // namespace
 
@@ -31,12 +29,14 @@ size_t FrameCost(const Frame& frame) {
 
 absl::StatusOr<PayloadBuffer> AllocateHeap(std::string_view header, size_t index, size_t size) {
   if (size == 0) return PayloadBuffer{};
-  void* memory = ::operator new(size, kAlignment, std::nothrow);
+  // As in tensors' own memory, a vector that starts at the last byte is within it.
+  const size_t padded = size + kMemoryAlignment;
+  void* memory = AllocateAligned(padded);
   if (memory == nullptr) {
     return absl::ResourceExhaustedError(
         StrCat("no memory for ", size, " bytes of payload slice ", index));
   }
-  std::shared_ptr<void> owner(memory, [](void* p) { ::operator delete(p, kAlignment); });
+  std::shared_ptr<void> owner(memory, [padded](void* p) { FreeAligned(p, padded); });
   return PayloadBuffer{.owner = std::move(owner), .data = static_cast<std::byte*>(memory)};
 }
 

@@ -276,9 +276,7 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
     if (links_.erase(worker) > 0 && !stopping_) {
       Log(LogLevel::kInfo, "the connection to a worker ended", {{"why", reason}});
     }
-    const absl::Status why =
-        reason.ok() ? absl::UnavailableError("it closed its connection") : reason;
-    core_.OnWorkerClosed(worker, why);
+    core_.OnWorkerClosed(worker, reason);
   }
 
   // REQUIRES: in a Turn.

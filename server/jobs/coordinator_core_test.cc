@@ -279,6 +279,29 @@ TEST(CoordinatorCoreTest, AStartThatCrossedTheFarewellRunsElsewhere) {
   EXPECT_EQ(harness.State("job-1"), v1::Job::SUCCEEDED);
 }
 
+TEST(CoordinatorCoreTest, AStartThatCrossedTheLastFarewellRunsElsewhere) {
+  CoreHarness harness;
+  StartOnTwo(harness, 4);
+  v1::WorkerMessage draining;
+  draining.mutable_draining();
+  harness.core.OnWorkerMessage(1, draining, {});
+  harness.core.OnWorkerClosed(1, absl::OkStatus());
+  const std::vector<SentToWorker> starts = harness.TakeStarts();
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].worker, 2u);
+  harness.FinishRun(starts[0]);
+  EXPECT_EQ(harness.State("job-1"), v1::Job::SUCCEEDED);
+}
+
+TEST(CoordinatorCoreTest, AWorkerThatClosesWithoutFarewellFailsItsRun) {
+  CoreHarness harness;
+  StartOnTwo(harness, 4);
+  harness.core.OnWorkerClosed(1, absl::OkStatus());
+  EXPECT_EQ(harness.State("job-1"), v1::Job::FAILED);
+  EXPECT_EQ(harness.Job("job-1").view.failure().message(),
+            "worker w1 was lost: it closed its connection");
+}
+
 TEST(CoordinatorCoreTest, CancelStopsTheRunAndNothingChangesAnEndedJob) {
   CoreHarness harness;
   const std::vector<SentToWorker> starts = StartOnTwo(harness, 4);

@@ -383,13 +383,14 @@ void CoordinatorCore::LoseWorker(uint64_t id, const absl::Status& reason) {
     if (rank < 0) continue;
     // One that drains has flushed what it owed to others.
     if (drains && job->run->finished[rank]) continue;
-    if (job->run->id == 0) {
+    // A worker that drains ends its runs before it closes: this one crossed its farewell.
+    const bool never_began = job->run->id == 0 || (drains && reason.ok());
+    if (never_began) {
       Requeue(job);
       continue;
     }
-    Fail(job, FailureOf(absl::AbortedError(
-                            StrCat("worker ", name, " was lost: ", ToStd(reason.message()))),
-                        name));
+    const std::string_view why = reason.ok() ? "it closed its connection" : ToStd(reason.message());
+    Fail(job, FailureOf(absl::AbortedError(StrCat("worker ", name, " was lost: ", why)), name));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "common/base/aligned_memory.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "server/api/grpc_server.h"
@@ -125,4 +126,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weir
 
-int main(int argc, char** argv) { return weir::Main(argc, argv); }
+int main(int argc, char** argv) {
+  weir::LimitKeptMemory();
+  return weir::Main(argc, argv);
+}

@@ -83,13 +83,35 @@ ends_within() {
 
 has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
 
+# kilobytes WORKER FIELD: one of the memory figures of /proc/PID/status.
+kilobytes() { awk -v field="$2:" '$1 == field { print $2 }' "/proc/${worker_pids[$1]}/status"; }
+
+# many_rows_need_their_memory WORKER: 20,000 rows leave at most a tenth more resident than arena,
+# weights, inputs and outputs have together, over what the worker holds before its first job.
+many_rows_need_their_memory() {
+  local idle after peak needed
+  idle=$(kilobytes "$1" RssAnon)
+  run_cnn "$scratch/many.npy" 20000 --server "$server" -o json >"$scratch/many.json" || return 1
+  after=$(($(kilobytes "$1" RssAnon) - idle))
+  peak=$(($(kilobytes "$1" VmHWM) - $(kilobytes "$1" RssFile) - idle))
+  needed=$(json 'int(r["report"]["counters"]["arena_bytes"])' <"$scratch/many.json")
+  needed=$(((needed + 20000 * (64 + 10) * 4 + $(stat -c %s "$digits/cnn.onnx")) / 1024))
+  echo "needed $needed kB, resident after the job $after kB, at its peak about $peak kB"
+  [ $((after * 10)) -le $((needed * 11)) ]
+}
+
 start_server
 need "the coordinator serves" await 10 "$bin/weir" health --server "$server"
 need "an embedded run gives the rows to compare with" \
   run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
 
+start_workers w1
+need "a worker registers" await 10 workers_are "$server" 1
+expect "20,000 rows take the memory that they need" many_rows_need_their_memory w1
+tail -n 1 "$scratch/output"
+
 # Each group joins those before it: 1, 2, 3, 5, 7 workers.
-for group in "w1" "w2" "w3" "w4 w5" "w6 w7"; do
+for group in "" "w2" "w3" "w4 w5" "w6 w7"; do
   # shellcheck disable=SC2086
   start_workers $group
   count=${#worker_pids[@]}

@@ -1,0 +1,26 @@
+// Memory for tensors and payloads. Thread-safe.
+//
+// What is large gets pages of its own: they are taken as they are written and go back to the system
+// at once, so that a process holds what its tensors need and not what malloc keeps for later.
+#ifndef WEIR_COMMON_BASE_ALIGNED_MEMORY_H_
+#define WEIR_COMMON_BASE_ALIGNED_MEMORY_H_
+
+#include <cstddef>
+
+namespace weir {
+
+inline constexpr size_t kMemoryAlignment = 64;
+
+// Returns: `bytes` of memory, aligned to kMemoryAlignment; null if there is none. REQUIRES: bytes >
+// 0.
+void* AllocateAligned(size_t bytes);
+// Gives back what AllocateAligned(bytes) returned.
+void FreeAligned(void* memory, size_t bytes);
+
+// For programs that serve for long, at their start: malloc too gives large memory back at once,
+// where it would else keep as much as the largest block that was ever freed.
+void LimitKeptMemory();
+
+}  // namespace weir
+
+#endif  // WEIR_COMMON_BASE_ALIGNED_MEMORY_H_
