@@ -106,9 +106,13 @@ void WorkerCore::OnProgramReady(uint64_t program_id, const absl::Status& status)
 }
 
 void WorkerCore::StartRun(const v1::StartRun& start, std::vector<Tensor> payloads) {
+  // Starts come in the order of their ids: what waits for an earlier run waits in vain.
+  early_.erase(early_.begin(), early_.lower_bound(start.run_id()));
+  early_aborts_.erase(early_aborts_.begin(), early_aborts_.lower_bound(start.run_id()));
   const absl::Status status = CreateRun(start, std::move(payloads));
   if (status.ok()) return;
   runs_.erase(start.run_id());
+  early_.erase(start.run_id());
   v1::WorkerMessage message;
   message.mutable_run_finished()->set_run_id(start.run_id());
   *message.mutable_run_finished()->mutable_failure() = MakeFailure(status);

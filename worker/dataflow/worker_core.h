@@ -61,6 +61,8 @@ class WorkerCore {
   // Takes no more runs; drained() tells when the last one is over.
   void Drain();
   bool drained() const { return draining_ && runs_.empty(); }
+  // Runs of which rows are here, but not the start.
+  size_t awaited_runs() const { return early_.size(); }
 
   bool registered() const { return registered_.worker_id() != 0; }
 

@@ -84,10 +84,10 @@ class World {
     RunEvents();
   }
 
-  void StartRun(int rank, const Tensor& x) {
+  void StartRun(int rank, const Tensor& x, uint64_t run_id = 5) {
     v1::CoordinatorMessage message;
     v1::StartRun* start = message.mutable_start_run();
-    start->set_run_id(5);
+    start->set_run_id(run_id);
     start->set_program_id(1);
     start->set_rank(static_cast<uint32_t>(rank));
     for (uint64_t id : {1, 2}) {
@@ -167,6 +167,16 @@ TEST(WorkerCoreTest, RowsGoStraightToWhoNeedsThem) {
     z.insert(z.end(), rows.data<float>(), rows.data<float>() + rows.num_elements());
   }
   EXPECT_EQ(z, (std::vector<float>{10, 8, 6, 4, 2}));
+}
+
+TEST(WorkerCoreTest, RowsOfARunThatNeverStartsAreForgotten) {
+  World world;
+  const Tensor x = Tensor::Of<float>({5}, {1, 2, 3, 4, 5});
+  world.StartRun(0, x, 5);  // was to start on the other worker too, but the coordinator gave it up
+  world.RunEvents();
+  EXPECT_EQ(world.cores[1]->awaited_runs(), 1u);
+  world.StartRun(1, x, 6);
+  EXPECT_EQ(world.cores[1]->awaited_runs(), 0u);
 }
 
 TEST(WorkerCoreTest, ALostPeerEndsTheRunsThatNeedIt) {
