@@ -11,6 +11,7 @@
 #include "common/ir/text.h"
 #include "common/ir/verify.h"
 #include "common/ops/registry.h"
+#include "common/ops/sample_program.h"
 #include "gtest/gtest.h"
 
 namespace weir {
@@ -21,29 +22,6 @@ std::string Where(const OpDef& op, const Sample& sample, size_t index) {
 }
 
 // The program of a sample: its own, or one node applied to parameters.
-absl::StatusOr<Graph> GraphOf(const OpDef& op, const Sample& sample) {
-  if (!sample.program.empty()) return Parse(sample.program, Ops());
-  Graph graph;
-  const RegionId body = graph.AddFunction("main").body;
-  Builder b(&graph, body, &Ops());
-  std::vector<ValueId> args;
-  for (const SampleOperand& operand : sample.operands) {
-    args.push_back(b.AddArg({operand.dtype, Shape::FromExtents(operand.extents)}));
-  }
-  b.Yield(b.ApplyAll(std::string(op.name), args, sample.attrs));
-  WEIR_RETURN_IF_ERROR(b.status());
-  WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
-  return graph;
-}
-
-std::vector<Tensor> OperandsOf(const Sample& sample) {
-  std::vector<Tensor> operands;
-  for (size_t i = 0; i < sample.operands.size(); ++i) {
-    operands.push_back(sample.operands[i].Make(i + 1));
-  }
-  return operands;
-}
-
 // Calls check(op, sample, graph, where) for every sample whose program is sound.
 template <class Check>
 void ForEachSample(Check&& check) {
@@ -51,7 +29,7 @@ void ForEachSample(Check&& check) {
     const std::vector<Sample> samples = op.samples();
     for (size_t i = 0; i < samples.size(); ++i) {
       const std::string where = Where(op, samples[i], i);
-      const absl::StatusOr<Graph> graph = GraphOf(op, samples[i]);
+      const absl::StatusOr<Graph> graph = ProgramOf(op, samples[i]);
       ASSERT_TRUE(graph.ok()) << where << ": " << graph.status();
       check(op, samples[i], *graph, where);
     }

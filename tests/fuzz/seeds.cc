@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "common/base/str_cat.h"
-#include "common/ir/builder.h"
 #include "common/ir/text.h"
 #include "common/ops/registry.h"
+#include "common/ops/sample_program.h"
 
 namespace weir {
 namespace {
@@ -38,14 +38,8 @@ std::vector<std::string> FilesBelow(const fs::path& root, std::string_view endin
 
 std::string TextOf(const OpDef& op, const Sample& sample) {
   if (!sample.program.empty()) return sample.program;
-  Graph graph;
-  Builder builder(&graph, graph.AddFunction("main").body, &Ops());
-  std::vector<ValueId> args;
-  for (const SampleOperand& operand : sample.operands) {
-    args.push_back(builder.AddArg({operand.dtype, Shape::FromExtents(operand.extents)}));
-  }
-  builder.Yield(builder.ApplyAll(std::string(op.name), args, sample.attrs));
-  return builder.ok() ? Print(graph) : "";
+  const absl::StatusOr<Graph> graph = ProgramOf(op, sample);
+  return graph.ok() ? Print(*graph) : "";
 }
 
 }  // namespace

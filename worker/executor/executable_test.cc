@@ -11,24 +11,12 @@
 #include "common/ir/builder.h"
 #include "common/ir/text.h"
 #include "common/ops/registry.h"
+#include "common/ops/sample_program.h"
 #include "common/tensor/compare.h"
 #include "worker/executor/allocation_count.h"
 
 namespace weir {
 namespace {
-
-absl::StatusOr<Graph> GraphOf(const OpDef& op, const Sample& sample) {
-  if (!sample.program.empty()) return Parse(sample.program, Ops());
-  Graph graph;
-  Builder b(&graph, graph.AddFunction("main").body, &Ops());
-  std::vector<ValueId> args;
-  for (const SampleOperand& operand : sample.operands) {
-    args.push_back(b.AddArg({operand.dtype, Shape::FromExtents(operand.extents)}));
-  }
-  b.Yield(b.ApplyAll(std::string(op.name), args, sample.attrs));
-  WEIR_RETURN_IF_ERROR(b.status());
-  return graph;
-}
 
 bool Mentions(const Graph& graph, std::string_view op) {
   for (int i = 0; i < graph.num_nodes(); ++i) {
@@ -77,13 +65,10 @@ TEST(ExecutableTest, EverySampleOfEveryOpAgreesWithTheInterpreter) {
     const std::vector<Sample> samples = op.samples();
     for (size_t s = 0; s < samples.size(); ++s) {
       const std::string where = StrCat(op.name, " sample ", s, " \"", samples[s].label, "\"");
-      absl::StatusOr<Graph> graph = GraphOf(op, samples[s]);
+      absl::StatusOr<Graph> graph = ProgramOf(op, samples[s]);
       ASSERT_TRUE(graph.ok()) << where << ": " << graph.status();
       if (Mentions(*graph, "pfor")) continue;
-      std::vector<Tensor> inputs;
-      for (size_t k = 0; k < samples[s].operands.size(); ++k) {
-        inputs.push_back(samples[s].operands[k].Make(k + 1));
-      }
+      const std::vector<Tensor> inputs = OperandsOf(samples[s]);
       absl::StatusOr<std::vector<Tensor>> want = Interpret(*graph, inputs);
       RunStats stats;
       absl::StatusOr<std::vector<Tensor>> got =

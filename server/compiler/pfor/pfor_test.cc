@@ -12,24 +12,11 @@
 #include "common/ir/verify.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
+#include "common/ops/sample_program.h"
 #include "common/tensor/compare.h"
 
 namespace weir {
 namespace {
-
-// A sample as a function `example` of the program; ops become one node.
-absl::StatusOr<Graph> ExampleOf(const OpDef& op, const Sample& sample) {
-  if (!sample.program.empty()) return Parse(sample.program, Ops());
-  Graph graph;
-  Builder b(&graph, graph.AddFunction("main").body, &Ops());
-  std::vector<ValueId> args;
-  for (const SampleOperand& operand : sample.operands) {
-    args.push_back(b.AddArg({operand.dtype, Shape::FromExtents(operand.extents)}));
-  }
-  b.Yield(b.ApplyAll(std::string(op.name), args, sample.attrs));
-  WEIR_RETURN_IF_ERROR(b.status());
-  return graph;
-}
 
 // main: pfor over n that runs the example on row i of the operands in `varying`.
 absl::StatusOr<Graph> Mapped(Graph graph, uint32_t varying) {
@@ -73,7 +60,7 @@ std::vector<Tensor> Inputs(const Sample& sample, uint32_t varying, int64_t n) {
 
 void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying,
                  const std::string& where) {
-  absl::StatusOr<Graph> example = ExampleOf(op, sample);
+  absl::StatusOr<Graph> example = ProgramOf(op, sample);
   ASSERT_TRUE(example.ok()) << where << ": " << example.status();
   absl::StatusOr<Graph> loop = Mapped(*std::move(example), varying);
   ASSERT_TRUE(loop.ok()) << where << ": " << loop.status();

@@ -5,6 +5,7 @@
 
 #include "common/ir/builder.h"
 #include "common/ops/registry.h"
+#include "common/ops/sample_program.h"
 #include "gtest/gtest.h"
 #include "worker/device/cpu/test_launch.h"
 
@@ -29,7 +30,7 @@ TEST(KernelRegistry, RefusalsSayWhy) {
   const OpDef& op = *FindOp("dot_general");
   for (const Sample& sample : op.samples()) {
     if (sample.operands[0].dtype != DType::kC64) continue;
-    const Graph graph = *GraphOf(op, sample);
+    const Graph graph = *ProgramOf(op, sample);
     const Region& body = graph.region(graph.entry().body);
     const Node& node = graph.node(body.nodes[0]);
     const KernelRequest request{&graph, body.nodes, node.inputs, node.outputs, {}, Isa::kBaseline};

@@ -2,6 +2,7 @@
 // operands and results can lie in memory.
 #include "common/base/status.h"
 #include "common/ops/registry.h"
+#include "common/ops/sample_program.h"
 #include "gtest/gtest.h"
 #include "worker/device/cpu/registry.h"
 #include "worker/device/cpu/test_launch.h"
@@ -20,7 +21,7 @@ TEST(KernelSamples, AgreeWithTheReference) {
       const Sample& sample = samples[i];
       if (!sample.program.empty()) continue;
       const std::string where = StrCat(op.name, " sample ", i, " \"", sample.label, "\"");
-      const absl::StatusOr<Graph> graph = GraphOf(op, sample);
+      const absl::StatusOr<Graph> graph = ProgramOf(op, sample);
       ASSERT_TRUE(graph.ok()) << where << ": " << graph.status();
       const std::vector<Tensor> operands = OperandsOf(sample);
       const absl::StatusOr<std::vector<Tensor>> want = RunReference(*graph, operands);

@@ -26,10 +26,6 @@ inline constexpr Lie kLies[] = {Lie::kRowMajor, Lie::kReversed, Lie::kSpread, Li
 // The same elements laid out anew.
 Tensor LaidOut(const Tensor& tensor, Lie lie);
 
-// The program of a sample without regions: one node applied to parameters.
-absl::StatusOr<Graph> GraphOf(const OpDef& op, const Sample& sample);
-std::vector<Tensor> OperandsOf(const Sample& sample);
-
 struct RunOptions {
   Isa isa = Isa::kBaseline;
   Lie operands = Lie::kRowMajor;

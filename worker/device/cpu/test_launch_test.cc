@@ -160,28 +160,6 @@ Tensor LaidOut(const Tensor& tensor, Lie lie) {
   return out;
 }
 
-absl::StatusOr<Graph> GraphOf(const OpDef& op, const Sample& sample) {
-  Graph graph;
-  const RegionId body = graph.AddFunction("main").body;
-  Builder b(&graph, body, &Ops());
-  std::vector<ValueId> args;
-  for (const SampleOperand& operand : sample.operands) {
-    args.push_back(b.AddArg({operand.dtype, Shape::FromExtents(operand.extents)}));
-  }
-  b.Yield(b.ApplyAll(std::string(op.name), args, sample.attrs));
-  WEIR_RETURN_IF_ERROR(b.status());
-  WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
-  return graph;
-}
-
-std::vector<Tensor> OperandsOf(const Sample& sample) {
-  std::vector<Tensor> operands;
-  for (size_t i = 0; i < sample.operands.size(); ++i) {
-    operands.push_back(sample.operands[i].Make(i + 1));
-  }
-  return operands;
-}
-
 absl::StatusOr<std::vector<Tensor>> RunLaunches(const Graph& graph,
                                                 const std::vector<Tensor>& inputs,
                                                 const RunOptions& options,

@@ -1,0 +1,35 @@
+#include "common/ops/sample_program.h"
+
+#include <string>
+
+#include "common/base/status.h"
+#include "common/ir/builder.h"
+#include "common/ir/text.h"
+#include "common/ir/verify.h"
+#include "common/ops/registry.h"
+
+namespace weir {
+
+absl::StatusOr<Graph> ProgramOf(const OpDef& op, const Sample& sample) {
+  if (!sample.program.empty()) return Parse(sample.program, Ops());
+  Graph graph;
+  Builder b(&graph, graph.AddFunction("main").body, &Ops());
+  std::vector<ValueId> args;
+  for (const SampleOperand& operand : sample.operands) {
+    args.push_back(b.AddArg({operand.dtype, Shape::FromExtents(operand.extents)}));
+  }
+  b.Yield(b.ApplyAll(std::string(op.name), args, sample.attrs));
+  WEIR_RETURN_IF_ERROR(b.status());
+  WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
+  return graph;
+}
+
+std::vector<Tensor> OperandsOf(const Sample& sample) {
+  std::vector<Tensor> operands;
+  for (size_t i = 0; i < sample.operands.size(); ++i) {
+    operands.push_back(sample.operands[i].Make(i + 1));
+  }
+  return operands;
+}
+
+}  // namespace weir
