@@ -6,11 +6,10 @@
 #include "client/cli/exit_codes.h"
 #include "client/cli/output.h"
 #include "common/base/status.h"
+#include "common/base/version.h"
 
 namespace weir::cli {
 namespace {
-
-constexpr char kVersion[] = "0.1.0";
 
 int Workers(const Common& common) {
   absl::StatusOr<std::unique_ptr<Session>> session = OpenRemote(common);
@@ -36,7 +35,7 @@ int Workers(const Common& common) {
 }
 
 int Version(const Common& common) {
-  std::cout << "weir " << kVersion << "\n";
+  std::cout << "weir " << kVersion << " (" << kGitRevision << ")\n";
   if (ServerAddress(common).empty()) return kOk;
   absl::StatusOr<std::unique_ptr<Session>> session = OpenRemote(common);
   if (!session.ok()) return Fail(common, session.status());

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_join.h"
 #include "common/base/str_cat.h"
-#include "server/jobs/version.h"
+#include "common/base/version.h"
 
 namespace weir {
 namespace {

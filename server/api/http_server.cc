@@ -11,8 +11,8 @@
 
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/base/version.h"
 #include "common/net/address.h"
-#include "server/jobs/version.h"
 
 namespace weir {
 namespace {

@@ -9,12 +9,12 @@
 #include "common/base/log.h"
 #include "common/base/random.h"
 #include "common/base/status.h"
+#include "common/base/version.h"
 #include "common/ir/text.h"
 #include "common/net/event_loop.h"
 #include "common/plan/frames.h"
 #include "common/tensor/digest.h"
 #include "server/jobs/compile_threads.h"
-#include "server/jobs/version.h"
 #include "server/jobs/waiters.h"
 
 namespace weir {

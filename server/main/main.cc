@@ -11,10 +11,10 @@
 #include "common/base/aligned_memory.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/base/version.h"
 #include "server/api/grpc_server.h"
 #include "server/api/http_paths.h"
 #include "server/jobs/coordinator.h"
-#include "server/jobs/version.h"
 
 namespace weir {
 namespace {

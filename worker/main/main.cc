@@ -9,6 +9,7 @@
 #include "common/base/aligned_memory.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/base/version.h"
 #include "common/net/address.h"
 #include "common/net/grpc_link.h"
 #include "common/net/tcp_link.h"
@@ -81,7 +82,8 @@ int main(int argc, char** argv) {
   weir::LimitKeptMemory();
   weir::Options options;
   CLI::App app("A Weir worker: dials a coordinator and runs its share of every job.");
-  app.set_version_flag("--version", "weir-worker 0.1.0");
+  app.set_version_flag("--version",
+                       weir::StrCat("weir-worker ", weir::kVersion, " (", weir::kGitRevision, ")"));
   app.add_option("--server", options.server, "HOST:PORT of the coordinator")
       ->envname("WEIR_ADDRESS");
   app.add_option("--name", options.name, "shown to users (default: host name and process id)");

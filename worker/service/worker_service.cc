@@ -12,6 +12,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/base/version.h"
 #include "common/net/event_loop.h"
 #include "common/plan/frames.h"
 #include "worker/dataflow/step_runner.h"
@@ -24,7 +25,6 @@ namespace weir {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
-constexpr char kVersion[] = "0.1.0";
 
 int64_t ResidentBytes() {
   std::ifstream statm("/proc/self/statm");
