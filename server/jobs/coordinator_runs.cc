@@ -1,5 +1,6 @@
 // The part of the core that brings jobs to workers and their results back.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -12,13 +13,19 @@ namespace {
 
 constexpr uint64_t kGeneration = 1;
 
+// What workers report is summed up to the largest number, not beyond.
+int64_t Plus(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
+
 void AddCounters(const v1::RunCounters& counters, v1::RunCounters* sum) {
-  sum->set_run_ns(sum->run_ns() + counters.run_ns());
-  sum->set_kernel_launches(sum->kernel_launches() + counters.kernel_launches());
-  sum->set_peer_bytes_sent(sum->peer_bytes_sent() + counters.peer_bytes_sent());
-  sum->set_peer_bytes_received(sum->peer_bytes_received() + counters.peer_bytes_received());
-  sum->set_arena_bytes(sum->arena_bytes() + counters.arena_bytes());
-  sum->set_chunks(sum->chunks() + counters.chunks());
+  sum->set_run_ns(Plus(sum->run_ns(), counters.run_ns()));
+  sum->set_kernel_launches(Plus(sum->kernel_launches(), counters.kernel_launches()));
+  sum->set_peer_bytes_sent(Plus(sum->peer_bytes_sent(), counters.peer_bytes_sent()));
+  sum->set_peer_bytes_received(Plus(sum->peer_bytes_received(), counters.peer_bytes_received()));
+  sum->set_arena_bytes(Plus(sum->arena_bytes(), counters.arena_bytes()));
+  sum->set_chunks(Plus(sum->chunks(), counters.chunks()));
 }
 
 // Whether a worker's failure is what another one's end looks like from there.

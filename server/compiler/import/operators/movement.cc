@@ -288,6 +288,14 @@ static absl::StatusOr<ValueId> PadByIndex(OnnxNode& node, ValueId x, int axis, i
     return node.Unsupported(StrCat("mode '", mode, "' over dimension ", extent.ToString()));
   }
   const int64_t n = extent.number();
+  constexpr int64_t kMost = int64_t{1} << 24;  // indices become a constant of the program
+  for (int64_t pad : {low, high}) {
+    if (pad < -kMost || pad > kMost) {
+      return InvalidArgument("mode '", mode, "' with a pad of ", pad, ": at most ", kMost,
+                             " is allowed");
+    }
+  }
+  if (n > kMost) return node.Unsupported(StrCat("mode '", mode, "' over dimension ", n));
   Int64s indices;
   for (int64_t k = -low; k < n + high; ++k) {
     int64_t at = k;

@@ -17,6 +17,29 @@ struct Window {
   Int64s high;
 };
 
+// Far above what any model has; sums and products of a few such numbers are exact.
+constexpr int64_t kMostInWindow = int64_t{1} << 30;
+
+absl::Status CheckNumbers(std::initializer_list<absl::Span<const int64_t>> lists) {
+  for (absl::Span<const int64_t> list : lists) {
+    for (int64_t number : list) {
+      if (number < -kMostInWindow || number > kMostInWindow) {
+        return InvalidArgument("a window with ", number, ": at most ", kMostInWindow,
+                               " is allowed");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The extent of a spatial axis, for padding that follows from it.
+absl::StatusOr<int64_t> SpatialExtent(OnnxNode& node, int axis, std::string_view why) {
+  const Dim extent = node.type(0).shape[axis + 2];
+  if (!extent.is_number()) return node.Unsupported(StrCat(why, " over a symbolic dimension"));
+  WEIR_RETURN_IF_ERROR(CheckNumbers({{extent.number()}}));
+  return extent.number();
+}
+
 absl::StatusOr<Window> WindowOf(OnnxNode& node, Int64s kernel) {
   const int space = static_cast<int>(kernel.size());
   Window w;
@@ -30,6 +53,7 @@ absl::StatusOr<Window> WindowOf(OnnxNode& node, Int64s kernel) {
     return InvalidArgument("strides, dilations, pads and kernel do not fit ",
                            node.type(0).ToString());
   }
+  WEIR_RETURN_IF_ERROR(CheckNumbers({w.kernel, w.strides, w.dilations, pads}));
   for (int i = 0; i < space; ++i) {
     if (w.strides[i] < 1 || w.dilations[i] < 1 || w.kernel[i] < 1) {
       return InvalidArgument("strides, dilations and kernel must be positive");
@@ -43,11 +67,10 @@ absl::StatusOr<Window> WindowOf(OnnxNode& node, Int64s kernel) {
     w.high.assign(space, 0);
   } else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     for (int i = 0; i < space; ++i) {
-      const Dim extent = node.type(0).shape[i + 2];
-      if (!extent.is_number()) return node.Unsupported("auto_pad over a symbolic dimension");
-      const int64_t out = (extent.number() + w.strides[i] - 1) / w.strides[i];
+      WEIR_ASSIGN_OR_RETURN(const int64_t extent, SpatialExtent(node, i, "auto_pad"));
+      const int64_t out = (extent + w.strides[i] - 1) / w.strides[i];
       const int64_t need = std::max<int64_t>(
-          0, (out - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - extent.number());
+          0, (out - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - extent);
       w.low[i] = automatic == "SAME_UPPER" ? need / 2 : need - need / 2;
       w.high[i] = need - w.low[i];
     }
@@ -199,17 +222,17 @@ absl::Status TranslateConvTranspose(OnnxNode& node) {
     return InvalidArgument("strides, dilations, pads, output_padding and output_shape do not fit ",
                            node.type(0).ToString());
   }
+  WEIR_RETURN_IF_ERROR(CheckNumbers({kernel, w.strides, w.dilations, pads, extra, wanted}));
   for (int i = 0; i < space; ++i) {
     const int64_t reach = (kernel[i] - 1) * w.dilations[i];
     int64_t begin = pads[i];
     int64_t end = pads[space + i];
     const bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
     if (!wanted.empty() || same) {
-      const Dim extent = node.type(0).shape[i + 2];
-      if (!extent.is_number()) return node.Unsupported("output_shape over a symbolic dimension");
-      const int64_t full = (extent.number() - 1) * w.strides[i] + extra[i] + reach + 1;
+      WEIR_ASSIGN_OR_RETURN(const int64_t extent, SpatialExtent(node, i, "output_shape"));
+      const int64_t full = (extent - 1) * w.strides[i] + extra[i] + reach + 1;
       const int64_t target =
-          wanted.empty() ? extent.number() * w.strides[i] : wanted[wanted.size() - space + i];
+          wanted.empty() ? extent * w.strides[i] : wanted[wanted.size() - space + i];
       const int64_t total = full - target;
       begin = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
       end = total - begin;
