@@ -293,6 +293,14 @@ TEST(CoordinatorCoreTest, AStartThatCrossedTheLastFarewellRunsElsewhere) {
   EXPECT_EQ(harness.State("job-1"), v1::Job::SUCCEEDED);
 }
 
+TEST(CoordinatorCoreTest, CountersStopAtTheLargestNumber) {
+  CoreHarness harness;
+  const std::vector<SentToWorker> starts = StartOnTwo(harness, 4);
+  for (const SentToWorker& start : starts) harness.FinishRun(start, INT64_MAX);
+  EXPECT_EQ(harness.State("job-1"), v1::Job::SUCCEEDED);
+  EXPECT_EQ(harness.Job("job-1").view.report().counters().kernel_launches(), INT64_MAX);
+}
+
 TEST(CoordinatorCoreTest, AWorkerThatClosesWithoutFarewellFailsItsRun) {
   CoreHarness harness;
   StartOnTwo(harness, 4);

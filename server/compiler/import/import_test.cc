@@ -1,5 +1,6 @@
 #include "server/compiler/import/import.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
@@ -106,6 +107,25 @@ TEST(ImportTest, UnknownOperatorsAreNamedWithNodeAndOpset) {
   EXPECT_EQ(graph.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(graph.status().message(),
             "m.onnx: operator NonZero (node \"where\", opset 13): this operator is not supported");
+}
+
+TEST(ImportTest, NumbersThatWouldOverflowAreRefused) {
+  for (const char* op : {"Conv", "ConvTranspose"}) {
+    const std::string bytes = ModelText([op](onnx::ModelProto* model) {
+      for (onnx::NodeProto& node : *model->mutable_graph()->mutable_node()) {
+        if (node.op_type() != "Conv") continue;
+        node.set_op_type(op);
+        for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+          if (attribute.name() == "strides") attribute.set_ints(0, int64_t{1} << 62);
+        }
+      }
+    });
+    const absl::Status status = ImportOnnx(bytes, "m.onnx").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << op;
+    EXPECT_THAT(
+        std::string(ToStd(status.message())),
+        testing::HasSubstr("a window with 4611686018427387904: at most 1073741824 is allowed"));
+  }
 }
 
 TEST(ImportTest, NewerOpsetsAreRefused) {
