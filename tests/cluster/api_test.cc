@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -348,6 +350,7 @@ TEST(ApiTest, LogsAreFollowedToTheEnd) {
   v1::SubmitResponse response;
   ASSERT_TRUE(Submit(*jobs, Spec(kDouble, {"x"}), Rows(2), &response).ok());
   std::vector<std::string> lines;
+  std::promise<void> first_line;
   std::thread reader([&] {
     grpc::ClientContext context;
     v1::LogsRequest request;
@@ -356,10 +359,14 @@ TEST(ApiTest, LogsAreFollowedToTheEnd) {
     auto stream = jobs->Logs(&context, request);
     v1::LogsResponse message;
     while (stream->Read(&message)) {
-      for (const v1::LogEntry& entry : message.entries()) lines.push_back(entry.text());
+      for (const v1::LogEntry& entry : message.entries()) {
+        lines.push_back(entry.text());
+        if (lines.size() == 1) first_line.set_value();
+      }
     }
     EXPECT_TRUE(stream->Finish().ok());
   });
+  EXPECT_EQ(first_line.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
   cluster.AddWorker();
   reader.join();
   ASSERT_FALSE(lines.empty());
