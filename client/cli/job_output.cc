@@ -82,6 +82,7 @@ void PrintReport(const Common& common, const v1::Job& job) {
     std::cout << "{\"id\": " << JsonString(job.id())
               << ", \"state\": " << JsonString(StateName(job.state()))
               << ", \"run_seconds\": " << Seconds(WarmNs(report))
+              << ", \"best_run_seconds\": " << Seconds(report.best_run_ns())
               << ", \"first_run_seconds\": " << Seconds(report.first_run_ns())
               << ", \"compile_seconds\": " << Seconds(report.compile_ns()) << ", \"fallbacks\": [";
     for (int i = 0; i < report.fallbacks_size(); ++i) {

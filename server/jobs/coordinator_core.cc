@@ -236,6 +236,7 @@ void CoordinatorCore::Succeed(JobEntry* job, std::vector<Tensor> results) {
   if (repeats.size() > 1) repeats.erase(repeats.begin());
   std::nth_element(repeats.begin(), repeats.begin() + repeats.size() / 2, repeats.end());
   report->set_first_run_ns(job->run_ns.front());
+  report->set_best_run_ns(*std::min_element(repeats.begin(), repeats.end()));
   report->set_run_ns(repeats[repeats.size() / 2]);
   jobs_.KeepResults(job, std::move(results));
   End(job, v1::Job::SUCCEEDED);
