@@ -223,7 +223,7 @@ class GrpcDialer::State {
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     // A receiver that is slower than the network holds this much and no more.
     arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 256 << 10);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 512 << 10);
     auto connection = std::make_unique<Connection>();
     connection->channel = grpc::CreateCustomChannel(
         address,

@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-constexpr size_t kFrameBytes = size_t{128} << 10;
+constexpr size_t kFrameBytes = size_t{512} << 10;
 // Slices up to this size travel with the headers; longer ones in the field that is filled by
 // itself.
 constexpr size_t kShortSlice = size_t{4} << 10;
