@@ -19,7 +19,7 @@ endfunction()
 
 # weir_library(NAME DIRS folder... DEPS library... [DEFINES definition...] [TEST_DEPS library...] [PRECOMPILE header...]):
 # sources of the folders, and NAME_test from their *_test.cc. Headers are precompiled where most sources of a library
-# read them for longer than they take themselves (measured with -ftime-report).
+# read them for longer than they take themselves (weir_ops: 244 s without, 135 s with).
 function(weir_library name)
   cmake_parse_arguments(ARG "" "" "DIRS;DEPS;DEFINES;TEST_DEPS;PRECOMPILE" ${ARGN})
   weir_glob(all ${ARG_DIRS})

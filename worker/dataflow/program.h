@@ -1,6 +1,6 @@
 // A plan as a worker holds it: the parsed functions and, for each step, what runs it. Shared
-// between the core and the compute threads; immutable once ready but for what the
-// core keeps there.
+// between the core and the compute threads; immutable once ready, but for
+// what the core keeps here.
 #ifndef WEIR_WORKER_DATAFLOW_PROGRAM_H_
 #define WEIR_WORKER_DATAFLOW_PROGRAM_H_
 
