@@ -68,9 +68,9 @@ time_all() { # MODEL INPUT
   local round
   vectorized=() loops=() bares=()
   for round in 1 2 3 4 5 6 7 8 9 10; do
-    run "$1" "$2" "$1-pfor" 60
+    run "$1" "$2" "$1-pfor" 300
     vectorized+=("$(report "$out/$1-pfor.json" 'r["best_run_seconds"] * 1e3')")
-    run "$1" "$2" "$1-loop" 10 --loop
+    run "$1" "$2" "$1-loop" 30 --loop
     loops+=("$(report "$out/$1-loop.json" 'r["best_run_seconds"] * 1e3')")
     bares+=("$(bare "$1")")
   done

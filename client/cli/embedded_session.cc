@@ -20,8 +20,9 @@ class EmbeddedSession : public Session {
 
   absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
                                             const std::vector<Tensor>& inputs) override {
-    WEIR_ASSIGN_OR_RETURN(const auto accepted,
-                          coordinator().Submit({.spec = spec, .inputs = inputs}));
+    absl::StatusOr<CoordinatorCore::Accepted> submitted;
+    cluster_->loop()->Visit([&] { submitted = coordinator().Submit({spec, inputs}); });
+    WEIR_ASSIGN_OR_RETURN(const auto accepted, std::move(submitted));
     v1::SubmitResponse response;
     *response.mutable_job() = accepted.job;
     response.set_already_existed(accepted.already_existed);
@@ -110,6 +111,7 @@ class ReadyGate {
 absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(EmbeddedOptions options) {
   auto cluster = std::unique_ptr<EmbeddedCluster>(new EmbeddedCluster);
   const std::shared_ptr<EventLoop> loop = MakeThreadEventLoop("weir-embedded");
+  cluster->loop_ = loop;
   cluster->network_ = std::make_unique<InprocNetwork>(loop);
   InprocNetwork* network = cluster->network_.get();
   if (options.journal == nullptr) options.journal = MakeMemoryJournal();

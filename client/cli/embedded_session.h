@@ -28,10 +28,13 @@ class EmbeddedCluster {
   ~EmbeddedCluster();
 
   Coordinator* coordinator() { return coordinator_.get(); }
+  // Of the workers and their network.
+  EventLoop* loop() { return loop_.get(); }
 
  private:
   EmbeddedCluster() = default;
 
+  std::shared_ptr<EventLoop> loop_;
   std::unique_ptr<InprocNetwork> network_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Listener> listener_;

@@ -65,6 +65,88 @@ TEST(ThreadEventLoopTest, MayBeDestroyedOnItsOwnThread) {
   done.get_future().get();
 }
 
+TEST(ThreadEventLoopTest, AVisitorRunsWhatItPosts) {
+  auto loop = MakeThreadEventLoop("test");
+  std::vector<std::thread::id> threads;
+  const auto note = [&] { threads.push_back(std::this_thread::get_id()); };
+  // The loop's thread may still be starting, which is work too.
+  while (threads.empty() || threads.front() != std::this_thread::get_id()) {
+    std::promise<void> done;
+    threads.clear();
+    loop->Visit([&] {
+      loop->Post([&] {
+        note();
+        loop->Post([&] {
+          note();
+          done.set_value();
+        });
+      });
+    });
+    done.get_future().get();
+  }
+  EXPECT_THAT(threads, ElementsAre(std::this_thread::get_id(), std::this_thread::get_id()));
+}
+
+TEST(ThreadEventLoopTest, TasksOfVisitorsAndTheOwnThreadNeverOverlap) {
+  constexpr int kVisits = 2000, kVisitors = 4;
+  auto loop = MakeThreadEventLoop("test");
+  int running = 0, runs = 0, overlaps = 0;  // of tasks, so without a mutex
+  const auto task = [&] {
+    if (++running != 1) ++overlaps;
+    ++runs;
+    --running;
+  };
+  std::vector<std::thread> visitors;
+  for (int i = 0; i < kVisitors; ++i) {
+    visitors.emplace_back([&] {
+      for (int k = 0; k < kVisits; ++k) {
+        loop->Visit([&] {
+          loop->Post([&] {
+            task();
+            loop->Post(task);
+          });
+        });
+        loop->Post(task);
+      }
+    });
+  }
+  for (std::thread& visitor : visitors) visitor.join();
+  loop.reset();
+  EXPECT_EQ(overlaps, 0);
+  EXPECT_EQ(runs, 3 * kVisits * kVisitors);
+}
+
+TEST(ThreadEventLoopTest, AVisitorLeavesEndlessAndLaterTasksToTheOwnThread) {
+  auto loop = MakeThreadEventLoop("test");
+  std::atomic<bool> stop{false};
+  std::promise<void> later;
+  std::function<void()> endless = [&, loop = loop.get()] {
+    if (!stop) loop->Post(endless);
+  };
+  loop->Visit([&] {
+    loop->Post(endless);
+    loop->PostAfter(absl::Milliseconds(1), [&] { later.set_value(); });
+  });
+  later.get_future().get();
+  stop = true;
+  loop.reset();
+}
+
+TEST(ThreadEventLoopTest, MayBeDestroyedByAVisitorsTask) {
+  for (int i = 0; i < 100; ++i) {
+    auto loop = std::shared_ptr<EventLoop>(MakeThreadEventLoop("test"));
+    std::promise<void> done;
+    EventLoop* const visited = loop.get();
+    visited->Visit([&] {
+      visited->Post([mine = std::move(loop), &done]() mutable {
+        mine.reset();
+        done.set_value();
+      });
+    });
+    done.get_future().get();
+  }
+}
+
 TEST(SimLoopTest, TimeJumpsFromTaskToTask) {
   SimLoop loop;
   std::vector<std::pair<int, int64_t>> runs;

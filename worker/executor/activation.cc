@@ -136,13 +136,16 @@ cpu::View ViewOf(const Layout& layout) {
 }  // namespace
 
 // Strides in `order`. Where an axis other than the last is innermost (the rows of a batch), its
-// lines begin at multiples of a cache line, so that no vector straddles two.
+// lines begin at multiples of a cache line, so that no vector straddles two; long lines at odd
+// multiples, so that a column spreads over all sets of a cache.
 Extents StridesWithWholeLines(DType dtype, Extents extents, const cpu::AxisOrder& order) {
   constexpr int64_t kLineBytes = 64;
   const int64_t line = kLineBytes / SizeOf(dtype);
   if (!order.empty() && order.back() != static_cast<int>(extents.size()) - 1) {
     int64_t& rows = extents[order.back()];
-    if (rows > 4 * line) rows = (rows + line - 1) / line * line;
+    int64_t lines = (rows + line - 1) / line;
+    if (lines > 32) lines |= 1;
+    if (lines > 4) rows = lines * line;
   }
   return cpu::StridesInOrder(extents, order);
 }

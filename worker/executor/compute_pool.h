@@ -3,6 +3,7 @@
 #ifndef WEIR_WORKER_EXECUTOR_COMPUTE_POOL_H_
 #define WEIR_WORKER_EXECUTOR_COMPUTE_POOL_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -27,11 +28,14 @@ class ComputePool {
 
  private:
   void Loop();
+  // Returns once there is a task, or after a short time.
+  void AwaitTask() const;
 
   const cpu::CpuSet cpus_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;
+  std::atomic<bool> has_tasks_{false};  // what tasks_ says, to look at without the mutex
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

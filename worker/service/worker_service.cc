@@ -145,10 +145,12 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
                                                  const StepStats& stats) {
               auto self = weak.lock();
               if (self == nullptr) return;
-              self->Post([run, step, stats, outputs = std::move(outputs)](Impl* impl) mutable {
-                if (impl->stopping()) return;
-                impl->core_.OnStepDone(run, step, std::move(outputs), stats);
-                impl->NoteDrained();
+              self->loop_->Visit([&] {
+                self->Post([run, step, stats, outputs = std::move(outputs)](Impl* impl) mutable {
+                  if (impl->stopping()) return;
+                  impl->core_.OnStepDone(run, step, std::move(outputs), stats);
+                  impl->NoteDrained();
+                });
               });
             });
   }

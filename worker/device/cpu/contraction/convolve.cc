@@ -26,11 +26,11 @@ bool FitsRowBlock(const ConvolveSizes& s, int64_t block_rows, int64_t element_by
 }
 
 // Appends the window elements that output position (d, h, w) sees, as (offset in the packed
-// filters, offset from the first input), to `taps`. `whole_lines`: only the first of each line
-// along the last axis. Returns: the end of the list.
-Tap* ListTaps(const ConvolveSizes& s, const WindowTable (&axes)[3], int lanes,
+// filters, offset from the first input), to `taps`. `element_size`: of the filters, `strides`: of
+// the input. `whole_lines`: only the first of each line along the last axis. Returns: the end of
+// the list.
+Tap* ListTaps(const ConvolveSizes& s, const WindowTable (&axes)[3], int64_t element_size,
               const int64_t (&strides)[3], const int64_t (&at)[3], bool whole_lines, Tap* taps) {
-  const int64_t element_size = s.in_channels * lanes;
   const Seen& sd = axes[0].at(at[0]);
   const Seen& sh = axes[1].at(at[1]);
   const Seen& sw = axes[2].at(at[2]);
@@ -77,6 +77,25 @@ Store JoinFor(const ConvolveArgs<T>& args) {
   return finite ? Store::kMaximumOfRelu : Store::kMaximum;
 }
 
+// Elements from one line of rows to the next if the input is lines in the order of a block,
+// [space..., channel], which are worth reading in place; else 0.
+template <class T>
+int64_t LineStep(const ConvolveArgs<T>& args) {
+  if (args.in.batch != 1) return 0;
+  const WindowSpan* axes = args.sizes.axes;
+  const int64_t extents[] = {args.sizes.in_channels, axes[2].in, axes[1].in, axes[0].in};
+  const int64_t* space = args.in.spatial;
+  const int64_t strides[] = {args.in.channel, space[2], space[1], space[0]};
+  int64_t step = 0, lines = 1;
+  for (int i = 0; i < 4; ++i) {
+    if (extents[i] == 1) continue;
+    if (step == 0) step = strides[i];
+    if (strides[i] != lines * step) return 0;
+    lines *= extents[i];
+  }
+  return SpreadsOverCache<T>(step) ? step : 0;
+}
+
 // A block of batch rows at a time, one vector for one pixel of many rows.
 template <class T>
 class LaneRows {
@@ -90,19 +109,26 @@ class LaneRows {
         width_(BlockRows(work.loops)),
         channel_step_(EvenPart(std::min(s_.out_channels, lanes_), work.loops.rows)),
         join_(JoinFor(work.args)),
-        in_(block) {}
+        line_step_(LineStep(work.args)),
+        block_(block) {}
 
   void Block(int64_t row, int64_t rows) {
     vectors_ = VectorsOf(rows, work_.loops.lanes);
-    LoadBlock(row, rows);
-    const bool in_place = args_.out.batch == 1 && rows == vectors_ * lanes_;
+    const bool whole = rows == vectors_ * lanes_;
+    if (whole && line_step_ != 0) {
+      in_ = {args_.in.data + row, line_step_, args_.in.group};
+    } else {
+      LoadBlock(row, rows);
+      in_ = {block_, width_, s_.in_channels * s_.in_pixels() * width_};
+    }
+    const bool in_place = args_.out.batch == 1 && whole;
     Images<T> out = args_.out;
     if (in_place) {
       out.data += row;
     } else {
       const int64_t line = work_.Pooled(2) * width_, plane = work_.Pooled(1) * line;
       const int64_t channel = work_.Pooled(0) * plane;
-      T* block = in_ + InElements(s_) * width_;
+      T* block = block_ + InElements(s_) * width_;
       out = {block, 1, s_.out_channels * channel, channel, {plane, line, width_}};
     }
     for (int64_t g = 0; g < s_.groups; ++g) {
@@ -120,20 +146,20 @@ class LaneRows {
   void LoadBlock(int64_t row, int64_t rows) {
     const Images<const T>& in = args_.in;
     const WindowSpan* axes = s_.axes;
-    if (rows % lanes_ != 0) std::memset(in_, 0, InElements(s_) * width_ * sizeof(T));
+    if (rows % lanes_ != 0) std::memset(block_, 0, InElements(s_) * width_ * sizeof(T));
     const int64_t pixel = s_.in_channels * width_, line = axes[2].in * pixel;
     if (in.batch == 1 && rows == width_) return LoadWholeBlock(in.data + row);
     const int64_t extents[] = {s_.groups, axes[0].in, axes[1].in, axes[2].in, s_.in_channels, rows};
     const int64_t from[] = {in.group,      in.spatial[0], in.spatial[1],
                             in.spatial[2], in.channel,    in.batch};
     const int64_t to[] = {s_.in_pixels() * pixel, axes[1].in * line, line, pixel, width_, 1};
-    CopyStrided(kDTypeOf<T>, extents, in.data + row * in.batch, from, in_, to);
+    CopyStrided(kDTypeOf<T>, extents, in.data + row * in.batch, from, block_, to);
   }
 
   // The rows lie side by side already, and fill the vectors.
   void LoadWholeBlock(const T* from) {
     const Images<const T>& in = args_.in;
-    T* to = in_;
+    T* to = block_;
     for (int64_t g = 0; g < s_.groups; ++g) {
       for (int64_t d = 0; d < s_.axes[0].in; ++d) {
         for (int64_t h = 0; h < s_.axes[1].in; ++h) {
@@ -165,9 +191,9 @@ class LaneRows {
     tile.a = work_.GroupFilters(g) + o / lanes_ * lanes_ * s_.depth() + o % lanes_;
     tile.a_row = 1;
     tile.a_depth = lanes_;
-    tile.b = in_ + g * s_.in_channels * s_.in_pixels() * width_;
+    tile.b = in_.data + g * in_.group;
     tile.b_vector = lanes_;
-    tile.b_depth = width_;
+    tile.b_depth = in_.line;
     tile.c_row = out.channel;
     if (args_.bias != nullptr) tile.row_bias = args_.bias + g * s_.out_channels + o;
     const TileLoop<T> loop = work_.loops.AtDenseRows(count, vectors_);
@@ -217,8 +243,15 @@ class LaneRows {
   const int64_t lanes_;
   const int64_t width_;
   const int64_t channel_step_;
-  const Store join_;  // of the pixels of a pooling window
-  T* in_;
+  const Store join_;         // of the pixels of a pooling window
+  const int64_t line_step_;  // of the input, if whole vectors of rows are read where they lie
+  T* const block_;
+  // The rows of this block, one line for each pixel and channel.
+  struct {
+    const T* data;
+    int64_t line;
+    int64_t group;
+  } in_ = {};
   int64_t vectors_ = 0;
 };
 
@@ -320,7 +353,7 @@ class LaneChannels {
       tile.column_bias = args_.bias + part.group * s_.out_channels + part.first * lanes_;
     }
     for (const Segment& segment : args_.tables->axes[2].segments()) {
-      const Tap* end = ListTaps(s_, args_.tables->axes, work_.loops.lanes, args_.in.spatial,
+      const Tap* end = ListTaps(s_, args_.tables->axes, s_.in_channels, args_.in.spatial,
                                 {d, h, segment.begin}, whole_lines, taps_);
       for (Tap* tap = taps_; tap != end; ++tap) std::swap(tap->a, tap->b);
       tile.num_taps = end - taps_;
@@ -376,13 +409,14 @@ ConvolveTables::ConvolveTables(const ConvolveSizes& s, int lanes, int64_t block_
   // Neighbours in a line follow each other in the packed filters, and in the block too if the
   // window has no holes; then the line is one tap.
   const bool whole_lines = axes[2].element_step() == 1 && axes[2].input_step() == 1;
-  const int64_t pixel = s.in_channels * block_rows;
+  const int64_t pixel = s.in_channels;
   const int64_t strides[] = {s.axes[1].in * s.axes[2].in * pixel, s.axes[2].in * pixel, pixel};
   std::vector<Tap> seen(s.window_elements());
   for (int64_t d = 0; d < s.axes[0].out; ++d) {
     for (int64_t h = 0; h < s.axes[1].out; ++h) {
       for (int64_t w = 0; w < s.axes[2].out; ++w) {
-        const Tap* end = ListTaps(s, axes, lanes, strides, {d, h, w}, whole_lines, seen.data());
+        const Tap* end =
+            ListTaps(s, axes, pixel * lanes, strides, {d, h, w}, whole_lines, seen.data());
         pixels.push_back({static_cast<int64_t>(taps.size()), end - seen.data(),
                           s.in_channels * (whole_lines ? axes[2].at(w).count : 1)});
         taps.insert(taps.end(), static_cast<const Tap*>(seen.data()), end);

@@ -48,7 +48,8 @@ struct ConvolveTables {
 
   WindowTable axes[3];
   // Rows in lanes: what each output pixel sees of a block [group, space..., channel, row], as
-  // (offset in the packed filters, offset in the block) of runs that are `depth` deep in both.
+  // (offset in the packed filters, lines of rows in the block) of runs that are `depth` deep in
+  // both.
   struct Pixel {
     int64_t first_tap = 0;
     int64_t num_taps = 0;

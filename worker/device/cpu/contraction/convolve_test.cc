@@ -30,7 +30,7 @@ struct Aligned {
 };
 
 // How images lie in memory.
-enum class Lie { kChannelsFirst, kChannelsLast, kBatchLast };
+enum class Lie { kChannelsFirst, kChannelsLast, kBatchLast, kChannelsThenBatchLast };
 
 template <class T>
 Images<T> Place(T* data, Lie lie, int64_t n, int64_t g, int64_t c, const int64_t (&p)[3]) {
@@ -42,6 +42,8 @@ Images<T> Place(T* data, Lie lie, int64_t n, int64_t g, int64_t c, const int64_t
       return {data, g * c * area, c, 1, {p[1] * p[2] * g * c, p[2] * g * c, g * c}};
     case Lie::kBatchLast:
       return {data, 1, c * area * n, area * n, {p[1] * p[2] * n, p[2] * n, n}};
+    case Lie::kChannelsThenBatchLast:
+      return {data, 1, c * area * n, n, {p[1] * p[2] * c * n, p[2] * c * n, c * n}};
   }
   return {};
 }
@@ -148,9 +150,10 @@ std::vector<ConvolveSizes> Cases() {
 TYPED_TEST(ConvolveTest, EveryElementIsOneChainWhateverTheSizes) {
   for (Isa isa : SupportedIsas()) {
     for (ConvolveSizes sizes : Cases()) {
-      for (int64_t batch : {0, 1, 2, 3, 7, 16, 37}) {
+      for (int64_t batch : {0, 1, 2, 3, 7, 16, 37, 80, 120}) {
         sizes.batch = batch;
-        for (Lie lie : {Lie::kChannelsFirst, Lie::kChannelsLast, Lie::kBatchLast}) {
+        for (Lie lie : {Lie::kChannelsFirst, Lie::kChannelsLast, Lie::kBatchLast,
+                        Lie::kChannelsThenBatchLast}) {
           this->Check(isa, sizes, lie, Lie::kChannelsFirst);
           this->Check(isa, sizes, Lie::kChannelsFirst, lie);
         }

@@ -9,12 +9,15 @@ namespace {
 // Blocks that stay in the inner caches: a block of A in L2, a panel of B in L1.
 constexpr int64_t kDepthBlock = 256;
 constexpr int64_t kRowBlock = 96;
-// From this many rows on, packing the columns pays off.
+// From this many rows on, packing the columns pays off: with lines that spread over the cache and
+// with others.
+constexpr int64_t kPackRowsSpread = 97;
 constexpr int64_t kPackRows = 16;
 
 template <class T>
 bool ReadsInPlace(const ProductArgs<T>& args) {
-  return args.b.column == 1 && args.rows < kPackRows;
+  const int64_t least = SpreadsOverCache<T>(args.b.row) ? kPackRowsSpread : kPackRows;
+  return args.b.column == 1 && args.rows < least;
 }
 
 // Where the vectors of side B are.

@@ -16,7 +16,7 @@
 
 namespace weir::cpu {
 
-// Element offsets of one tap from `a` and `b`.
+// Where one tap begins: elements from `a`, and steps of b_depth from `b`.
 struct Tap {
   int64_t a = 0;
   int64_t b = 0;
@@ -96,6 +96,14 @@ struct TileLoops {
   // Largest number of vectors for a tile of `r` rows.
   int VectorsFor(int64_t r) const { return r == 1 ? row_vectors : vectors; }
 };
+
+// Whether side b may well be read where it lies, `step` elements apart, instead of copying it
+// together: steps of an odd number of cache lines cut no vector and use all sets of a cache.
+template <class T>
+bool SpreadsOverCache(int64_t step) {
+  constexpr int64_t kLineBytes = 64;
+  return step * static_cast<int64_t>(sizeof(T)) % (2 * kLineBytes) == kLineBytes;
+}
 
 // T: float, double, uint32_t, uint64_t (integers wrap around).
 template <class T>

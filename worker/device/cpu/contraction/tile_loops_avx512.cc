@@ -38,20 +38,22 @@ WEIR_TARGET inline __attribute__((always_inline)) V Max(V a, V b) {
   }
 }
 
-// One comparison for two vectors.
+// One comparison for two vectors, each under the mask of the one before: no mask leaves its
+// registers until the end.
 template <class T, int count, class V>
 WEIR_TARGET inline __attribute__((always_inline)) bool AnyNan(const V* vectors) {
-  unsigned nan = 0;
+  constexpr unsigned kAll = sizeof(T) == 4 ? 0xffff : 0xff;
+  unsigned numbers = kAll;
 #pragma GCC unroll 32
   for (int i = 0; i < count; i += 2) {
     const V x = vectors[i], y = vectors[i + 1 < count ? i + 1 : i];
     if constexpr (std::is_same_v<T, float>) {
-      nan |= _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q);
+      numbers = _mm512_mask_cmp_ps_mask(numbers, (__m512)x, (__m512)y, _CMP_ORD_Q);
     } else {
-      nan |= _mm512_cmp_pd_mask((__m512d)x, (__m512d)y, _CMP_UNORD_Q);
+      numbers = _mm512_mask_cmp_pd_mask(numbers, (__m512d)x, (__m512d)y, _CMP_ORD_Q);
     }
   }
-  return nan != 0;
+  return numbers != kAll;
 }
 
 }  // namespace
