@@ -42,6 +42,7 @@ void ComputePool::AwaitTask() const {
       if (has_tasks_.load(std::memory_order_relaxed)) return;
       __builtin_ia32_pause();
     }
+    std::this_thread::yield();
   }
 }
 
