@@ -11,6 +11,9 @@ namespace {
 // From here on memory comes in pages of its own, and then in huge ones where the system has them.
 constexpr size_t kMapBytes = size_t{256} << 10;
 constexpr size_t kHugeBytes = size_t{8} << 20;
+// Up to here the pages are there at once: one call instead of a fault for each of them. More might
+// not be needed at the same time.
+constexpr size_t kPopulatedBytes = size_t{4} << 20;
 
 }  // namespace
 
@@ -19,7 +22,9 @@ void* AllocateAligned(size_t bytes) {
     const size_t padded = (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
     return std::aligned_alloc(kMemoryAlignment, padded);
   }
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int populate = bytes <= kPopulatedBytes ? MAP_POPULATE : 0;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   if (bytes >= kHugeBytes) madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
