@@ -15,26 +15,29 @@ constexpr size_t kHugeBytes = size_t{8} << 20;
 // not be needed at the same time.
 constexpr size_t kPopulatedBytes = size_t{4} << 20;
 
+size_t Padded(size_t bytes) {
+  return (bytes + 2 * kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+}
+
 }  // namespace
 
 void* AllocateAligned(size_t bytes) {
-  if (bytes < kMapBytes) {
-    const size_t padded = (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
-    return std::aligned_alloc(kMemoryAlignment, padded);
-  }
-  const int populate = bytes <= kPopulatedBytes ? MAP_POPULATE : 0;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+  const size_t padded = Padded(bytes);
+  if (padded < kMapBytes) return std::aligned_alloc(kMemoryAlignment, padded);
+  const int populate = padded <= kPopulatedBytes ? MAP_POPULATE : 0;
+  void* memory = mmap(nullptr, padded, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  if (bytes >= kHugeBytes) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (padded >= kHugeBytes) madvise(memory, padded, MADV_HUGEPAGE);
   return memory;
 }
 
 void FreeAligned(void* memory, size_t bytes) {
-  if (bytes < kMapBytes) {
+  const size_t padded = Padded(bytes);
+  if (padded < kMapBytes) {
     std::free(memory);
   } else {
-    munmap(memory, bytes);
+    munmap(memory, padded);
   }
 }
 

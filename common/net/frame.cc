@@ -29,14 +29,12 @@ size_t FrameCost(const Frame& frame) {
 
 absl::StatusOr<PayloadBuffer> AllocateHeap(std::string_view header, size_t index, size_t size) {
   if (size == 0) return PayloadBuffer{};
-  // As in tensors' own memory, a vector that starts at the last byte is within it.
-  const size_t padded = size + kMemoryAlignment;
-  void* memory = AllocateAligned(padded);
+  void* memory = AllocateAligned(size);
   if (memory == nullptr) {
     return absl::ResourceExhaustedError(
         StrCat("no memory for ", size, " bytes of payload slice ", index));
   }
-  std::shared_ptr<void> owner(memory, [padded](void* p) { FreeAligned(p, padded); });
+  std::shared_ptr<void> owner(memory, [size](void* p) { FreeAligned(p, size); });
   return PayloadBuffer{.owner = std::move(owner), .data = static_cast<std::byte*>(memory)};
 }
 

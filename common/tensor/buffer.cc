@@ -3,7 +3,6 @@
 #include <new>
 #include <utility>
 
-#include "common/base/aligned_memory.h"
 #include "common/base/str_cat.h"
 
 namespace weir {
@@ -15,11 +14,9 @@ constexpr size_t kMaxBytes = size_t{1} << 62;
 
 std::shared_ptr<Buffer> Buffer::AllocateOrNull(size_t bytes) {
   if (bytes > kMaxBytes) return nullptr;
-  // A vector that starts at the last element ends less than kAlignment behind it.
-  const size_t padded = (bytes + 2 * kAlignment - 1) / kAlignment * kAlignment;
-  void* data = AllocateAligned(padded);
+  void* data = AllocateAligned(bytes);
   if (data == nullptr) return nullptr;
-  return Wrap(data, bytes, [data, padded] { FreeAligned(data, padded); });
+  return Wrap(data, bytes, [data, bytes] { FreeAligned(data, bytes); });
 }
 
 std::shared_ptr<Buffer> Buffer::Allocate(size_t bytes) {

@@ -10,12 +10,13 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "common/base/aligned_memory.h"
 
 namespace weir {
 
 class Buffer {
  public:
-  static constexpr size_t kAlignment = 64;
+  static constexpr size_t kAlignment = kMemoryAlignment;
 
   // Returns: uninitialized memory of `bytes` bytes (0 is fine), aligned to kAlignment, padded so
   // that a whole vector can be read from every element. Throws std::bad_alloc when there is none,

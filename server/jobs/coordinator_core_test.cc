@@ -255,9 +255,7 @@ TEST(CoordinatorCoreTest, TwoWorkersOfOneNameAreRefused) {
 TEST(CoordinatorCoreTest, ADrainingWorkerGetsNoNewRuns) {
   CoreHarness harness;
   std::vector<SentToWorker> starts = StartOnTwo(harness, 4);
-  v1::WorkerMessage draining;
-  draining.mutable_draining();
-  harness.core.OnWorkerMessage(1, draining, {});
+  harness.DrainWorker(1);
   ASSERT_TRUE(harness.Submit("p", 4).ok());
   EXPECT_THAT(harness.Job("job-2").view.workers(), ElementsAre("w2"));
   for (const SentToWorker& start : starts) harness.FinishRun(start);
@@ -269,9 +267,7 @@ TEST(CoordinatorCoreTest, ADrainingWorkerGetsNoNewRuns) {
 TEST(CoordinatorCoreTest, AStartThatCrossedTheFarewellRunsElsewhere) {
   CoreHarness harness;
   std::vector<SentToWorker> starts = StartOnTwo(harness, 4);
-  v1::WorkerMessage draining;
-  draining.mutable_draining();
-  harness.core.OnWorkerMessage(1, draining, {});
+  harness.DrainWorker(1);
   harness.FailRun(starts[0], absl::StatusCode::kUnavailable, "worker w1 is draining");
   starts = harness.TakeStarts();
   ASSERT_EQ(starts.size(), 1u);
@@ -283,9 +279,7 @@ TEST(CoordinatorCoreTest, AStartThatCrossedTheFarewellRunsElsewhere) {
 TEST(CoordinatorCoreTest, AStartThatCrossedTheLastFarewellRunsElsewhere) {
   CoreHarness harness;
   StartOnTwo(harness, 4);
-  v1::WorkerMessage draining;
-  draining.mutable_draining();
-  harness.core.OnWorkerMessage(1, draining, {});
+  harness.DrainWorker(1);
   harness.core.OnWorkerClosed(1, absl::OkStatus());
   const std::vector<SentToWorker> starts = harness.TakeStarts();
   ASSERT_EQ(starts.size(), 1u);

@@ -124,6 +124,12 @@ class CoreHarness : public CoordinatorOutbox {
   }
 
   // What a worker answers that ran `start`: y = x, z = 7.
+  void DrainWorker(uint64_t worker) {
+    v1::WorkerMessage draining;
+    draining.mutable_draining();
+    core.OnWorkerMessage(worker, draining, {});
+  }
+
   void FinishRun(const SentToWorker& start, int64_t kernel_launches = 3) {
     const v1::StartRun& run = start.message.start_run();
     v1::WorkerMessage message;
