@@ -8,10 +8,12 @@
 #ifndef WEIR_COMMON_OPS_PFOR_RULE_H_
 #define WEIR_COMMON_OPS_PFOR_RULE_H_
 
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/ir/builder.h"
 #include "common/ir/graph.h"
 
@@ -80,6 +82,19 @@ class PforRewrite {
   // if they vary).
   virtual void Bind(ValueId source_arg, ValueId converted) = 0;
   virtual absl::StatusOr<std::vector<ValueId>> ConvertRegion(RegionId region, Builder into) = 0;
+
+  // The same for `part` of the iterations, or for several lanes an iteration: what varies around
+  // the region is there as `rows` says, with `part` in front. REQUIRES: `rows` names every varying
+  // value that the region captures.
+  struct PartRows {
+    ValueId source;
+    ValueId rows;
+  };
+  virtual absl::StatusOr<std::vector<ValueId>> ConvertPart(RegionId region, Builder into,
+                                                           const Dim& part,
+                                                           absl::Span<const PartRows> rows) = 0;
+  // A symbol that means nothing yet.
+  virtual std::string FreshSymbol(std::string_view stem) = 0;
 };
 
 // Converts one node at least one of whose outputs varies. Returns: OK after calling Return;

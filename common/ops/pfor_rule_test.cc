@@ -94,6 +94,11 @@ class OneRewrite : public PforRewrite {
   absl::StatusOr<std::vector<ValueId>> ConvertRegion(RegionId, Builder) override {
     return absl::UnimplementedError("no regions here");
   }
+  absl::StatusOr<std::vector<ValueId>> ConvertPart(RegionId, Builder, const Dim&,
+                                                   absl::Span<const PartRows>) override {
+    return absl::UnimplementedError("no regions here");
+  }
+  std::string FreshSymbol(std::string_view stem) override { return std::string(stem); }
 
   bool used_rows() const { return used_rows_; }
   // Returns: an error where a result has another type than its stacked or invariant form.

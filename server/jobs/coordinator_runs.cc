@@ -26,6 +26,8 @@ void AddCounters(const v1::RunCounters& counters, v1::RunCounters* sum) {
   sum->set_peer_bytes_received(Plus(sum->peer_bytes_received(), counters.peer_bytes_received()));
   sum->set_arena_bytes(Plus(sum->arena_bytes(), counters.arena_bytes()));
   sum->set_chunks(Plus(sum->chunks(), counters.chunks()));
+  sum->set_rows_run(Plus(sum->rows_run(), counters.rows_run()));
+  sum->set_rows_moved(Plus(sum->rows_moved(), counters.rows_moved()));
 }
 
 // Whether a worker's failure is what another one's end looks like from there.

@@ -53,6 +53,8 @@ struct StepStats {
   int64_t arena_bytes = 0;
   int64_t chunks = 0;
   int64_t run_ns = 0;
+  int64_t rows_run = 0;
+  int64_t rows_moved = 0;
 };
 
 // One step of one run, ready to execute.

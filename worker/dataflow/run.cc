@@ -154,6 +154,8 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
   counters_.set_arena_bytes(std::max(counters_.arena_bytes(), stats.arena_bytes));
   counters_.set_chunks(counters_.chunks() + stats.chunks);
   counters_.set_run_ns(counters_.run_ns() + stats.run_ns);
+  counters_.set_rows_run(counters_.rows_run() + stats.rows_run);
+  counters_.set_rows_moved(counters_.rows_moved() + stats.rows_moved);
   std::vector<uint32_t> values(made.outputs().begin(), made.outputs().end());
   WEIR_RETURN_IF_ERROR(CheckOutputs(values, outputs));
   for (size_t i = 0; i < values.size(); ++i) {

@@ -87,6 +87,8 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     std::lock_guard<std::mutex> lock(mutex_);
     stats_.kernel_launches += stats.kernel_launches;
     stats_.arena_bytes = std::max(stats_.arena_bytes, stats.arena_bytes);
+    stats_.rows_run += stats.rows_run;
+    stats_.rows_moved += stats.rows_moved;
     return status;
   }
 

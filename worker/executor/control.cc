@@ -6,36 +6,26 @@
 
 #include "common/base/status.h"
 #include "common/tensor/copy.h"
-#include "worker/executor/arena.h"
+#include "worker/executor/control_step.h"
+#include "worker/executor/rows_step.h"
 
 namespace weir {
 namespace {
 
 using Step = RegionPlan::Step;
 using State = Activation::StepState;
+using Preparation = ControlPreparation;
+using Running = ControlRun;
 
-int64_t Aligned(int64_t bytes) {
-  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-}
-
-// Takes ranges of the step's scratch one after the other.
-class Scratch {
- public:
-  int64_t Take(int64_t bytes) { return std::exchange(end_, end_ + Aligned(bytes)); }
-  // Regions that never run at the same time share their arena.
-  void TakeShared(State* state) {
-    int64_t most = 0;
-    for (const std::unique_ptr<Activation>& region : state->regions) {
-      state->region_offsets.push_back(end_);
-      most = std::max(most, region->arena_bytes());
-    }
-    Take(most);
+// Regions that never run at the same time share their arena.
+void TakeShared(State* state, ScratchPlan* scratch) {
+  int64_t most = 0;
+  for (const std::unique_ptr<Activation>& region : state->regions) {
+    state->region_offsets.push_back(scratch->end());
+    most = std::max(most, region->arena_bytes());
   }
-  int64_t end() const { return end_; }
-
- private:
-  int64_t end_ = 0;
-};
+  scratch->Take(most);
+}
 
 absl::Status AddRegion(const Step& step, int region, const SymbolBindings& symbols,
                        std::vector<Layout> externals, const std::vector<Layout>& captures,
@@ -50,34 +40,23 @@ absl::Status AddRegion(const Step& step, int region, const SymbolBindings& symbo
   return absl::OkStatus();
 }
 
-Layout Dense(const Layout& layout) { return Layout::RowMajor(layout.dtype, layout.extents); }
-
 const Layout kIndexLayout = {DType::kI64, {}, {}};
 
 // --- preparing
-
-struct Preparation {
-  const Step& step;
-  const Node& node;
-  const SymbolBindings& symbols;
-  const std::vector<Layout>& operands;
-  const std::vector<std::vector<Layout>>& captures;
-  State* state;
-};
 
 absl::StatusOr<int64_t> PrepareBranches(const Preparation& p) {
   for (size_t i = 0; i < p.step.regions.size(); ++i) {
     WEIR_RETURN_IF_ERROR(
         AddRegion(p.step, static_cast<int>(i), p.symbols, {}, p.captures[i], p.state));
   }
-  Scratch scratch;
-  scratch.TakeShared(p.state);
+  ScratchPlan scratch;
+  TakeShared(p.state, &scratch);
   return scratch.end();
 }
 
 absl::StatusOr<int64_t> PrepareFor(const Preparation& p) {
   std::vector<Layout> externals = {kIndexLayout};
-  Scratch scratch;
+  ScratchPlan scratch;
   scratch.Take(sizeof(int64_t));
   for (size_t k = 1; k < p.operands.size(); ++k) {
     externals.push_back(Dense(p.operands[k]));
@@ -85,13 +64,13 @@ absl::StatusOr<int64_t> PrepareFor(const Preparation& p) {
   }
   WEIR_RETURN_IF_ERROR(
       AddRegion(p.step, 0, p.symbols, std::move(externals), p.captures[0], p.state));
-  scratch.TakeShared(p.state);
+  TakeShared(p.state, &scratch);
   return scratch.end();
 }
 
 absl::StatusOr<int64_t> PrepareWhile(const Preparation& p) {
   std::vector<Layout> externals;
-  Scratch scratch;
+  ScratchPlan scratch;
   scratch.Take(sizeof(bool));
   for (const Layout& operand : p.operands) {
     externals.push_back(Dense(operand));
@@ -101,7 +80,7 @@ absl::StatusOr<int64_t> PrepareWhile(const Preparation& p) {
   for (int i = 0; i < 2; ++i) {
     WEIR_RETURN_IF_ERROR(AddRegion(p.step, i, p.symbols, externals, p.captures[i], p.state));
   }
-  scratch.TakeShared(p.state);
+  TakeShared(p.state, &scratch);
   return scratch.end();
 }
 
@@ -111,10 +90,10 @@ absl::StatusOr<int64_t> PrepareShard(const Preparation& p) {
   symbols.insert_or_assign(p.node.attr("local").AsString(), extent);
   std::vector<Layout> externals = {kIndexLayout};
   externals.insert(externals.end(), p.operands.begin(), p.operands.end());
-  Scratch scratch;
+  ScratchPlan scratch;
   scratch.Take(sizeof(int64_t));
   WEIR_RETURN_IF_ERROR(AddRegion(p.step, 0, symbols, std::move(externals), p.captures[0], p.state));
-  scratch.TakeShared(p.state);
+  TakeShared(p.state, &scratch);
   return scratch.end();
 }
 
@@ -124,41 +103,6 @@ absl::StatusOr<int64_t> PrepareCall(const Preparation& p) {
 }
 
 // --- running
-
-struct Running {
-  const Step& step;
-  const Activation& activation;
-  State* state;
-  const Activation::Memory& memory;
-  RunContext* context;
-
-  std::byte* scratch() const { return memory.arena + state->scratch_offset; }
-  const Node& node() const { return activation.plan().graph().node(step.node); }
-
-  // Runs region `i`; the first of state->externals are set, captures are added here.
-  absl::Status RunRegion(int i, size_t num_args) const {
-    const std::vector<int>& captures = step.captures[i];
-    for (size_t c = 0; c < captures.size(); ++c) {
-      state->externals[num_args + c] = activation.AddressOf(captures[c], memory);
-    }
-    return RunActivation(
-        state->regions[i].get(),
-        {scratch() + state->region_offsets[i], state->externals, state->region_results}, context);
-  }
-  // Writes an operand as row-major values to `target`.
-  void CopyOperand(int operand, std::byte* target) const {
-    const cpu::View& view = state->operands[operand];
-    CopyStrided(view.dtype, view.extents, view.data, view.strides, target,
-                RowMajorStrides(view.extents));
-  }
-  bool IsDense(int operand) const {
-    const cpu::View& view = state->operands[operand];
-    return Layout{view.dtype, Extents(view.extents.begin(), view.extents.end()),
-                  Extents(view.strides.begin(), view.strides.end())}
-        .is_row_major();
-  }
-  std::byte* result(int i) const { return static_cast<std::byte*>(state->results[i].data); }
-};
 
 int64_t ReadIndex(const cpu::View& view) {
   return VisitDType(view.dtype, [&]<class T>(TypeTag<T>) -> int64_t {
@@ -292,9 +236,14 @@ struct Rules {
 };
 
 constexpr Rules kRules[] = {
-    {"if", &PrepareBranches, &RunIf},    {"case", &PrepareBranches, &RunCase},
-    {"for", &PrepareFor, &RunFor},       {"while", &PrepareWhile, &RunWhile},
-    {"shard", &PrepareShard, &RunShard}, {"call", &PrepareCall, &RunCall},
+    {"case_rows", &PrepareCaseRows, &RunCaseRows},
+    {"while_rows", &PrepareWhileRows, &RunWhileRows},
+    {"if", &PrepareBranches, &RunIf},
+    {"case", &PrepareBranches, &RunCase},
+    {"for", &PrepareFor, &RunFor},
+    {"while", &PrepareWhile, &RunWhile},
+    {"shard", &PrepareShard, &RunShard},
+    {"call", &PrepareCall, &RunCall},
 };
 
 const Rules* FindRules(std::string_view op) {

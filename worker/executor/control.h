@@ -1,5 +1,5 @@
-// Steps with regions: if, case, while, for, shard and call. Stateless; the state is the step's in
-// its activation.
+// Steps with regions: if, case, while, for, their forms by rows, shard and call. Stateless; the
+// state is the step's in its activation.
 #ifndef WEIR_WORKER_EXECUTOR_CONTROL_H_
 #define WEIR_WORKER_EXECUTOR_CONTROL_H_
 

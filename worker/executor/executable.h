@@ -25,6 +25,8 @@ namespace weir {
 struct RunStats {
   int64_t kernel_launches = 0;
   int64_t arena_bytes = 0;  // high-water mark
+  int64_t rows_run = 0;     // by regions that run for some rows, each time that they run
+  int64_t rows_moved = 0;   // to the places of rows that were done
 };
 
 // Memory that one thread uses again and again: the arena, and placements cached by extents.

@@ -104,6 +104,69 @@ Tensor SmallIntegers(const Extents& extents) {
   return tensor;
 }
 
+constexpr char kOwnTrips[] = R"(
+    func @main(%trips: i64[n], %x: f32[n]) -> (f32[n]) {
+      %zero = constant {value = i64[] {0}}
+      %one = constant {value = i64[] {1}}
+      %ran, %out = while_rows(%zero, %x, %trips) {carried = 1, extent = (n), local = "k",
+          shared = 1} (%i: i64[], %v: f32[k], %t: i64[k]) {
+        %is = broadcast_in_dim(%i) {axes = [], shape = (k)}
+        %more = less(%is, %t)
+        yield %more
+      } (%i: i64[], %v: f32[k], %t: i64[k]) {
+        %next = add(%i, %one)
+        %w = add(%v, %v)
+        yield %next, %w
+      }
+      return %out
+    })";
+
+// Rows run exactly as often as their trips say, and each that is done moves one other at most.
+TEST(ExecutableTest, RowsThatAreDoneRunNoMore) {
+  absl::StatusOr<Graph> graph = Parse(kOwnTrips, Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  for (const std::vector<int64_t>& trips :
+       {std::vector<int64_t>{4, 0, 2}, {0, 0}, {1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1}}) {
+    const int64_t n = static_cast<int64_t>(trips.size());
+    int64_t all = 0;
+    Tensor counts(DType::kI64, {n});
+    for (int64_t i = 0; i < n; ++i) all += counts.mutable_data<int64_t>()[i] = trips[i];
+    const std::vector<Tensor> inputs = {counts, SmallIntegers({n})};
+    RunStats stats;
+    absl::StatusOr<std::vector<Tensor>> got = Execute(*graph, inputs, {{"n", n}}, &stats);
+    absl::StatusOr<std::vector<Tensor>> want = Interpret(*graph, inputs);
+    ASSERT_TRUE(got.ok() && want.ok()) << got.status();
+    EXPECT_EQ(Difference((*got)[0], (*want)[0]), "");
+    EXPECT_EQ(stats.rows_run, all);
+    EXPECT_LE(stats.rows_moved, n);
+  }
+}
+
+TEST(ExecutableTest, ABranchRunsForItsRowsOnly) {
+  constexpr char kText[] = R"(
+    func @main(%which: i32[n], %x: f32[n]) -> (f32[n]) {
+      %out = case_rows(%which, %x, %x) {local = "k", operands = [1, 1]} (%a: f32[k]) {
+        %b = add(%a, %a)
+        yield %b
+      } (%c: f32[k]) {
+        %d = multiply(%c, %c)
+        yield %d
+      }
+      return %out
+    })";
+  absl::StatusOr<Graph> graph = Parse(kText, Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  Tensor which(DType::kI32, {100});
+  for (int64_t i = 0; i < 100; ++i) which.mutable_data<int32_t>()[i] = i == 37 ? 1 : 0;
+  const std::vector<Tensor> inputs = {which, SmallIntegers({100})};
+  RunStats stats;
+  absl::StatusOr<std::vector<Tensor>> got = Execute(*graph, inputs, {{"n", 100}}, &stats);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Difference((*got)[0], (*Interpret(*graph, inputs))[0]), "");
+  EXPECT_EQ(stats.rows_run, 100);
+  EXPECT_EQ(stats.kernel_launches, 2);
+}
+
 // Batches whose rows lie innermost between the layers, in lines with and without a rest.
 TEST(ExecutableTest, LayersOverBatchesOfAnySize) {
   for (int64_t rows : {1, 17, 64, 65, 80, 333}) {

@@ -31,7 +31,8 @@ struct Workspace::Impl {
   int64_t arena_bytes() const { return arena_bytes_; }
 
  private:
-  static constexpr size_t kMaxEntries = 16;
+  // A region that runs for some rows has an entry for each number of rows.
+  static constexpr size_t kMaxEntries = 256;
 
   struct Entry {
     const RegionPlan* plan = nullptr;

@@ -2,6 +2,7 @@
 
 #include "common/base/status.h"
 #include "common/ops/control/region.h"
+#include "common/ops/control/rows.h"
 
 namespace weir::control {
 
@@ -31,10 +32,55 @@ void MarkBranches(VarianceContext& context) {
   }
 }
 
-absl::Status ConvertBranches(PforRewrite& rewrite) {
-  if (rewrite.input_varies(0)) {
-    return absl::UnimplementedError("the choice of the branch varies over the iterations");
+namespace {
+
+// i32[m]: for a predicate 0 where it holds, as the first branch is the one for true.
+ValueId BranchIndices(PforRewrite& rewrite) {
+  Builder& build = rewrite.build();
+  ValueId index = rewrite.operand(0);
+  if (rewrite.input_type(0).dtype == DType::kBool) {
+    index = build.Apply("convert", {build.Apply("not", {index})}, {{"dtype", DType::kI32}});
   }
+  return index;
+}
+
+// Each branch runs for the iterations that take it.
+absl::Status ConvertByRows(PforRewrite& rewrite) {
+  const Node& node = rewrite.node();
+  Builder& build = rewrite.build();
+  const std::string local = rewrite.FreshSymbol("k");
+  const Dim part = Dim::Symbol(local);
+  std::vector<ValueId> operands = {BranchIndices(rewrite)};
+  Int64s counts;
+  std::vector<RegionId> branches;
+  for (RegionId source : node.regions) {
+    branches.push_back(build.NewRegion());
+    Builder into = build.In(branches.back());
+    std::vector<PforRewrite::PartRows> rows;
+    for (ValueId capture : VaryingCaptures(rewrite, source)) {
+      const Value value = rewrite.source().value(capture);
+      operands.push_back(rewrite.converted(capture));
+      rows.push_back({capture, into.AddArg(WithLeading(part, value.type), value.name)});
+    }
+    counts.push_back(static_cast<int64_t>(rows.size()));
+    WEIR_ASSIGN_OR_RETURN(std::vector<ValueId> results,
+                          rewrite.ConvertPart(source, into, part, rows));
+    const std::vector<ValueId> sources = rewrite.source().region(source).results;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!rewrite.varies(sources[i])) results[i] = RepeatRows(into, results[i], part);
+    }
+    into.Yield(std::move(results));
+  }
+  rewrite.Return(build.ApplyAll("case_rows", std::move(operands),
+                                {{"local", local}, {"operands", std::move(counts)}},
+                                std::move(branches)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ConvertBranches(PforRewrite& rewrite) {
+  if (rewrite.input_varies(0)) return ConvertByRows(rewrite);
   const Node& node = rewrite.node();
   std::vector<bool> stack;
   for (size_t i = 0; i < node.outputs.size(); ++i) stack.push_back(rewrite.output_varies(i));

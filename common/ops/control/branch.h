@@ -12,7 +12,7 @@ namespace weir::control {
 // Returns: the result types that all branches share.
 absl::StatusOr<std::vector<TensorType>> InferBranches(const InferContext& context);
 void MarkBranches(VarianceContext& context);
-// Keeps the op; converts each branch.
+// Converts each branch: keeps the op where the choice does not vary, else splits the iterations.
 absl::Status ConvertBranches(PforRewrite& rewrite);
 
 }  // namespace weir::control

@@ -1,5 +1,9 @@
+#include <algorithm>
+
 #include "common/base/status.h"
 #include "common/ops/control/region.h"
+#include "common/ops/control/row_loop.h"
+#include "common/ops/control/rows.h"
 
 namespace weir {
 namespace {
@@ -73,10 +77,38 @@ void MarkVarying(VarianceContext& context) {
   }
 }
 
-absl::Status Pfor(PforRewrite& rewrite) {
-  if (rewrite.input_varies(0)) {
-    return absl::UnimplementedError("the trip count varies over the iterations");
+// The trip counter is the same for all rows that still run.
+absl::Status ByRows(PforRewrite& rewrite) {
+  const Node node = rewrite.node();
+  if (node.FindAttr("extent") != nullptr) {
+    return absl::UnimplementedError(
+        "the number of trips varies over the iterations, and each trip yields a value to collect");
   }
+  Builder& build = rewrite.build();
+  const RegionId source = node.regions[0];
+  control::RowLoop loop(
+      rewrite,
+      {.body = source, .count = rewrite.num_inputs() - 1, .first_arg = 1, .first_operand = 1});
+  loop.AddShared(build.Scalar<int64_t>(0));
+  loop.AddConstant(node.inputs[0]);
+  control::RowLoop::Part condition = loop.NewPart();
+  const auto trips =
+      std::find_if(condition.constants.begin(), condition.constants.end(),
+                   [&](const auto& constant) { return constant.source == node.inputs[0]; });
+  const ValueId counter =
+      control::RepeatRows(condition.into, condition.extra_shared[0], loop.part());
+  condition.into.Yield({condition.into.Apply("less", {counter, trips->rows})});
+  control::RowLoop::Part body = loop.NewPart();
+  rewrite.Bind(rewrite.source().region(source).args[0], body.extra_shared[0]);
+  WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> next, loop.Convert(body, source, 1));
+  const ValueId one = body.into.Scalar<int64_t>(1);
+  loop.Yield(body, {body.into.Apply("add", {body.extra_shared[0], one})}, next);
+  rewrite.Return(loop.Finish(condition.region, body.region));
+  return absl::OkStatus();
+}
+
+absl::Status Pfor(PforRewrite& rewrite) {
+  if (rewrite.input_varies(0)) return ByRows(rewrite);
   const size_t num_carried = rewrite.num_inputs() - 1;
   std::vector<bool> stack = control::ResultsVary(rewrite, 0);
   const std::vector<bool> args_vary = control::ArgsVary(rewrite, 0);

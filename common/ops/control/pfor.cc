@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "common/base/status.h"
 #include "common/ops/control/region.h"
+#include "common/ops/control/rows.h"
 
 namespace weir {
 namespace {
@@ -28,23 +31,63 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
 
 void MarkVarying(VarianceContext& context) {
   const Node& node = context.node();
-  context.AnalyzeRegion(node.regions[0]);
-  const std::vector<ValueId>& results = context.graph().region(node.regions[0]).results;
+  const RegionId body = node.regions[0];
+  const std::vector<ValueId> captures = context.graph().Captures(body);
+  const bool touched = std::any_of(captures.begin(), captures.end(),
+                                   [&](ValueId capture) { return context.varies(capture); });
+  // Lanes of both loops are converted together, so its own variable varies like the outer one.
+  if (touched) context.MarkVarying(context.graph().region(body).args[0]);
+  context.AnalyzeRegion(body);
+  const std::vector<ValueId>& results = context.graph().region(body).results;
   for (size_t i = 0; i < results.size(); ++i) {
     if (context.varies(results[i])) context.MarkVarying(node.outputs[i]);
   }
 }
 
-// The inner loop stays; its body works on all outer iterations at once.
+// T[a, b, s...] to T[a * b, s...].
+ValueId JoinLeading(Builder& build, ValueId value) {
+  std::vector<Dim> dims = build.type(value).shape.dims();
+  dims[1] = dims[0] * dims[1];
+  dims.erase(dims.begin());
+  return build.Apply("reshape", {value}, {{"shape", std::move(dims)}});
+}
+
+// T[outer, s...] to T[outer * inner, s...]: the same for all lanes of an outer iteration.
+ValueId RowsOfLanes(Builder& build, ValueId value, const Dim& inner) {
+  std::vector<Dim> dims = build.type(value).shape.dims();
+  Int64s axes = {0};
+  for (size_t axis = 1; axis < dims.size(); ++axis) axes.push_back(static_cast<int64_t>(axis) + 1);
+  dims.insert(dims.begin() + 1, inner);
+  return JoinLeading(build,
+                     build.Apply("broadcast_in_dim", {value}, {{"shape", dims}, {"axes", axes}}));
+}
+
+// The lanes of both loops become one axis, so that they may take branches and leave loops alone.
 absl::Status Pfor(PforRewrite& rewrite) {
-  const std::vector<bool> varies = control::ResultsVary(rewrite, 0);
-  WEIR_ASSIGN_OR_RETURN(const RegionId body, control::Convert(rewrite, 0, varies));
   Builder& build = rewrite.build();
-  std::vector<ValueId> outputs = build.ApplyAll("pfor", {}, rewrite.node().attrs, {body});
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (varies[i]) outputs[i] = control::SwapLeading(build, outputs[i]);
+  const RegionId body = rewrite.node().regions[0];
+  const Dim outer = rewrite.extent(), inner = rewrite.attr("extent").AsDims()[0];
+  const ValueId counts = build.Apply(
+      "iota", {}, {{"shape", std::vector<Dim>{outer, inner}}, {"dtype", DType::kI64}, {"axis", 1}});
+  rewrite.Bind(rewrite.source().region(body).args[0], JoinLeading(build, counts));
+  std::vector<PforRewrite::PartRows> rows;
+  for (ValueId capture : control::VaryingCaptures(rewrite, body)) {
+    rows.push_back({capture, RowsOfLanes(build, rewrite.converted(capture), inner)});
   }
-  rewrite.Return(std::move(outputs));
+  WEIR_ASSIGN_OR_RETURN(std::vector<ValueId> results,
+                        rewrite.ConvertPart(body, build, outer * inner, rows));
+  const std::vector<bool> varies = control::ResultsVary(rewrite, 0);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!varies[i]) {
+      results[i] = control::RepeatRows(build, results[i], inner);
+      continue;
+    }
+    std::vector<Dim> dims = build.type(results[i]).shape.dims();
+    dims[0] = inner;
+    dims.insert(dims.begin(), outer);
+    results[i] = build.Apply("reshape", {results[i]}, {{"shape", std::move(dims)}});
+  }
+  rewrite.Return(std::move(results));
   return absl::OkStatus();
 }
 

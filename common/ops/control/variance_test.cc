@@ -171,17 +171,28 @@ TEST(VarianceTest, BranchesVaryByResultOrByChoice) {
       IsEmpty());
 }
 
-TEST(VarianceTest, AnInnerPforVariesOnlyThroughItsResults) {
+// The lanes of both loops are converted together if the inner one sees anything that varies.
+TEST(VarianceTest, TheLanesOfAnInnerPforVaryTogether) {
   EXPECT_THAT(Varying(R"(
     func @main(%v: i64[], %x: i64[]) -> () {
-      %p, %q = pfor {extent = (3)} (%i: i64[]) {
+      %p, %q, %r = pfor {extent = (3)} (%i: i64[]) {
         %a = add(%i, %v) : i64[]
         %b = add(%i, %x) : i64[]
-        yield %a, %b
-      } : i64[3], i64[3]
+        %c = add(%x, %x) : i64[]
+        yield %a, %b, %c
+      } : i64[3], i64[3], i64[3]
       return
     })"),
-              ElementsAre("a", "p", "v"));
+              ElementsAre("a", "b", "i", "p", "q", "v"));
+  EXPECT_THAT(Varying(R"(
+    func @main(%v: i64[], %x: i64[]) -> () {
+      %p = pfor {extent = (3)} (%i: i64[]) {
+        %b = add(%i, %x) : i64[]
+        yield %b
+      } : i64[3]
+      return
+    })"),
+              ElementsAre("v"));
 }
 
 TEST(VarianceTest, PartsOfAShardVaryWithTheirOperands) {

@@ -1,5 +1,6 @@
 #include "common/base/status.h"
 #include "common/ops/control/region.h"
+#include "common/ops/control/row_loop.h"
 
 namespace weir {
 namespace {
@@ -53,10 +54,22 @@ void MarkVarying(VarianceContext& context) {
   }
 }
 
+absl::Status ByRows(PforRewrite& rewrite) {
+  const RegionId condition_source = rewrite.node().regions[kCondition];
+  const RegionId body_source = rewrite.node().regions[kBody];
+  control::RowLoop loop(rewrite, {.body = body_source, .count = rewrite.num_inputs()});
+  control::RowLoop::Part condition = loop.NewPart();
+  WEIR_ASSIGN_OR_RETURN(std::vector<ValueId> goes_on, loop.Convert(condition, condition_source, 0));
+  condition.into.Yield(std::move(goes_on));
+  control::RowLoop::Part body = loop.NewPart();
+  WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> next, loop.Convert(body, body_source, 0));
+  loop.Yield(body, {}, next);
+  rewrite.Return(loop.Finish(condition.region, body.region));
+  return absl::OkStatus();
+}
+
 absl::Status Pfor(PforRewrite& rewrite) {
-  if (control::ResultsVary(rewrite, kCondition)[0]) {
-    return absl::UnimplementedError("the condition varies over the iterations");
-  }
+  if (control::ResultsVary(rewrite, kCondition)[0]) return ByRows(rewrite);
   const std::vector<bool> stack = control::ArgsVary(rewrite, kBody);
   std::vector<ValueId> operands;
   for (int i = 0; i < rewrite.num_inputs(); ++i) {

@@ -26,11 +26,11 @@ std::vector<ValueId> StackedResults(const BodyRewrite& body, Builder& builder,
 }  // namespace
 
 absl::StatusOr<std::vector<ValueId>> ConvertToShard(Graph* graph, NodeId pfor, Builder parent,
-                                                    const std::string& local,
-                                                    CompileReport* report) {
+                                                    Symbols* symbols, CompileReport* report) {
   const Node node = graph->node(pfor);
   const RegionId source = node.regions[0];
   const Dim extent = node.attr("extent").AsDims()[0];
+  const std::string local = symbols->Fresh("m");
   const Dim range = Dim::Symbol(local);
 
   const RegionId region = parent.NewRegion();
@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<ValueId>> ConvertToShard(Graph* graph, NodeId pfor, B
 
   std::vector<ValueId> sliced;
   absl::flat_hash_map<ValueId, ValueId> parts;
-  BodyRewrite body(graph, range, indices, parent, report);
+  BodyRewrite body(graph, range, indices, parent, symbols, report);
   body.set_iteration_rows([&](ValueId value) -> ValueId {
     const TensorType type = graph->type(value);
     if (type.rank() == 0 || !(type.shape[0] == extent)) return ValueId();
@@ -64,11 +64,11 @@ absl::StatusOr<std::vector<ValueId>> ConvertToShard(Graph* graph, NodeId pfor, B
 }
 
 absl::StatusOr<std::vector<ValueId>> ConvertInline(Graph* graph, NodeId pfor, Builder parent,
-                                                   CompileReport* report) {
+                                                   Symbols* symbols, CompileReport* report) {
   const Node node = graph->node(pfor);
   const RegionId source = node.regions[0];
   const Dim extent = node.attr("extent").AsDims()[0];
-  BodyRewrite body(graph, extent, Iota(parent, extent), parent, report);
+  BodyRewrite body(graph, extent, Iota(parent, extent), parent, symbols, report);
   body.set_iteration_rows([&](ValueId value) -> ValueId {
     const TensorType& type = graph->type(value);
     return type.rank() > 0 && type.shape[0] == extent ? value : ValueId();

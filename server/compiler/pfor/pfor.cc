@@ -1,6 +1,5 @@
 #include "server/compiler/pfor/pfor.h"
 
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,30 +8,38 @@
 #include "common/ir/builder.h"
 #include "common/ops/registry.h"
 #include "server/compiler/pfor/convert.h"
+#include "server/compiler/pfor/symbols.h"
 
 namespace weir {
 namespace {
 
-void CollectSymbols(const Graph& graph, std::set<std::string, std::less<>>* out) {
-  for (int i = 0; i < graph.num_values(); ++i) {
-    graph.type(ValueId(i)).shape.CollectSymbols(out);
+// True for loops whose iterations may part ways. Inside of another loop they are left to that one,
+// which converts the lanes of both together.
+bool HasControlFlow(const Graph& graph, RegionId region) {
+  for (NodeId id : graph.region(region).nodes) {
+    const Node& node = graph.node(id);
+    if (node.op == "call" || (!node.regions.empty() && node.op != "pfor")) return true;
+    for (RegionId inner : node.regions) {
+      if (HasControlFlow(graph, inner)) return true;
+    }
   }
+  return false;
 }
 
 class PforRemoval {
  public:
   PforRemoval(Graph* graph, const CompileOptions& options, CompileReport* report)
-      : graph_(graph), options_(options), report_(report) {
-    CollectSymbols(*graph, &symbols_);
-  }
+      : graph_(graph), options_(options), report_(report), symbols_(*graph) {}
 
   // Rebuilds the node list of a region, innermost regions first.
   absl::Status Rewrite(RegionId region, int depth) {
     const std::vector<NodeId> nodes = std::exchange(graph_->region(region).nodes, {});
     for (NodeId id : nodes) {
-      const bool is_pfor = graph_->node(id).op == "pfor";
       const std::vector<RegionId> inner = graph_->node(id).regions;
-      for (RegionId r : inner) WEIR_RETURN_IF_ERROR(Rewrite(r, depth + (is_pfor ? 1 : 0)));
+      const bool is_pfor = graph_->node(id).op == "pfor" &&
+                           !(depth > 0 && vectorizes() && HasControlFlow(*graph_, inner[0]));
+      const int below = depth + (graph_->node(id).op == "pfor" ? 1 : 0);
+      for (RegionId r : inner) WEIR_RETURN_IF_ERROR(Rewrite(r, below));
       if (!is_pfor) {
         graph_->region(region).nodes.push_back(id);
         continue;
@@ -43,14 +50,16 @@ class PforRemoval {
   }
 
  private:
+  bool vectorizes() const { return options_.loops != CompileOptions::Loops::kSequential; }
+
   absl::Status Replace(NodeId id, RegionId region, int depth) {
     Builder builder(graph_, region, &Ops());
     builder.SetLocation(graph_->node(id).location);
     builder.SetName(graph_->node(id).name);
     absl::StatusOr<std::vector<ValueId>> outputs =
-        options_.loops == CompileOptions::Loops::kSequential ? Loop(id, builder)
-        : depth > 0 ? ConvertInline(graph_, id, builder, report_)
-                    : ConvertToShard(graph_, id, builder, FreshSymbol(), report_);
+        !vectorizes() ? Loop(id, builder)
+        : depth > 0   ? ConvertInline(graph_, id, builder, &symbols_, report_)
+                      : ConvertToShard(graph_, id, builder, &symbols_, report_);
     WEIR_RETURN_IF_ERROR(outputs.status());
     const std::vector<ValueId> old = graph_->node(id).outputs;
     for (size_t i = 0; i < old.size(); ++i) {
@@ -72,16 +81,10 @@ class PforRemoval {
     return outputs;
   }
 
-  std::string FreshSymbol() {
-    std::string name = "m";
-    for (int i = 1; !symbols_.insert(name).second; ++i) name = StrCat("m", i);
-    return name;
-  }
-
   Graph* graph_;
   const CompileOptions& options_;
   CompileReport* report_;
-  std::set<std::string, std::less<>> symbols_;
+  Symbols symbols_;
 };
 
 }  // namespace

@@ -149,17 +149,164 @@ TEST(PforTest, NestedLoopsConvertTogether) {
   EXPECT_EQ(Difference((*got)[0], (*want)[0]), "");
 }
 
-constexpr char kVaryingBranch[] = R"(
+// Converts `text` without a fallback and compares with the loop for several n.
+void ExpectConverts(std::string_view text) {
+  CompileReport report;
+  absl::StatusOr<Graph> loop = Parse(text, Ops());
+  ASSERT_TRUE(loop.ok()) << loop.status();
+  absl::StatusOr<Graph> converted = Convert(text, &report, {.strict = true});
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  EXPECT_EQ(Print(*converted).find("pfor"), std::string::npos) << Print(*converted);
+  for (int64_t n : {0, 1, 2, 5, 9}) {
+    const std::vector<Tensor> inputs = {Rand(DType::kF32, {n}).Make(7)};
+    absl::StatusOr<std::vector<Tensor>> want = Interpret(*loop, inputs);
+    ASSERT_TRUE(want.ok()) << want.status();
+    for (int64_t ranges : {1, 2}) {
+      InterpretOptions options;
+      options.shard_ranges = ranges;
+      absl::StatusOr<std::vector<Tensor>> got = Interpret(*converted, inputs, options);
+      ASSERT_TRUE(got.ok()) << got.status() << "\n" << Print(*converted);
+      for (size_t r = 0; r < want->size(); ++r) {
+        EXPECT_EQ(Difference((*got)[r], (*want)[r]), "") << "n=" << n << " ranges=" << ranges;
+      }
+    }
+  }
+}
+
+constexpr char kRow[] = R"(gather(%x, %i) {collapsed_slice_dims = [0], index_vector_dim = 0,
+          offset_dims = [], operand_batching_dims = [], slice_sizes = (1),
+          start_index_map = [0], start_indices_batching_dims = []})";
+
+TEST(PforTest, BranchesRunForTheIterationsThatTakeThem) {
+  ExpectConverts(StrCat(R"(
+  func @main(%x: f32[n]) -> (f32[n], f32[n]) {
+    %out, %same = pfor {extent = (n)} (%i: i64[]) {
+      %row = )",
+                        kRow, R"(
+      %two = constant {value = i64[] {2}}
+      %half = constant {value = f32[] {0.5}}
+      %small = less(%i, %two)
+      %y, %z = if(%small) {
+        %f = convert(%i) {dtype = f32}
+        yield %f, %half
+      } {
+        %large = less(%half, %row)
+        %g = add(%row, %half)
+        %inner = if(%large) {
+          %h = multiply(%g, %row)
+          yield %h
+        } {
+          yield %half
+        }
+        yield %inner, %g
+      }
+      yield %y, %z
+    }
+    return %out, %same
+  })"));
+}
+
+TEST(PforTest, CasesWithVaryingIndicesSplitTheIterations) {
+  ExpectConverts(StrCat(R"(
   func @main(%x: f32[n]) -> (f32[n]) {
     %out = pfor {extent = (n)} (%i: i64[]) {
-      %two = constant {value = i64[] {2}}
-      %small = less(%i, %two)
-      %f = convert(%i) {dtype = f32}
-      %y = if(%small) {
+      %row = )",
+                        kRow, R"(
+      %three = constant {value = i64[] {3}}
+      %which = remainder(%i, %three)
+      %y = case(%which) {
+        yield %row
+      } {
+        %f = convert(%i) {dtype = f32}
         yield %f
       } {
-        %g = add(%f, %f)
+        %g = add(%row, %row)
         yield %g
+      }
+      yield %y
+    }
+    return %out
+  })"));
+}
+
+TEST(PforTest, LoopsEndForEachIterationAtItsOwnTrip) {
+  ExpectConverts(StrCat(R"(
+  func @main(%x: f32[n]) -> (i64[n], f32[n], f32[n]) {
+    %trips, %out, %sum = pfor {extent = (n)} (%i: i64[]) {
+      %row = )",
+                        kRow, R"(
+      %zero = constant {value = i64[] {0}}
+      %one = constant {value = i64[] {1}}
+      %ran, %y = while(%zero, %row) (%t: i64[], %v: f32[]) {
+        %more = less(%t, %i)
+        yield %more
+      } (%t: i64[], %v: f32[]) {
+        %next = add(%t, %one)
+        %w = add(%v, %row)
+        yield %next, %w
+      }
+      %total = for(%i, %row) (%t: i64[], %v: f32[]) {
+        %f = convert(%t) {dtype = f32}
+        %odd = remainder(%t, %i)
+        %is = equal(%odd, %zero)
+        %w = if(%is) {
+          %a = add(%v, %f)
+          yield %a
+        } {
+          %b = subtract(%v, %row)
+          yield %b
+        }
+        yield %w
+      }
+      yield %ran, %y, %total
+    }
+    return %trips, %out, %sum
+  })"));
+}
+
+TEST(PforTest, LanesOfNestedLoopsPartWays) {
+  ExpectConverts(StrCat(R"(
+  func @main(%x: f32[n]) -> (f32[n,4], f32[n,4], i64[n,4]) {
+    %out, %same, %count = pfor {extent = (n)} (%i: i64[]) {
+      %row = )",
+                        kRow, R"(
+      %a, %b, %c = pfor {extent = (4)} (%j: i64[]) {
+        %below = less(%j, %i)
+        %y = if(%below) {
+          %f = convert(%j) {dtype = f32}
+          %g = add(%f, %row)
+          yield %g
+        } {
+          yield %row
+        }
+        %zero = constant {value = i64[] {0}}
+        %one = constant {value = i64[] {1}}
+        %k = multiply(%i, %j)
+        %ran = while(%zero) (%t: i64[]) {
+          %more = less(%t, %k)
+          yield %more
+        } (%t: i64[]) {
+          %next = add(%t, %one)
+          yield %next
+        }
+        yield %y, %row, %ran
+      }
+      yield %a, %b, %c
+    }
+    return %out, %same, %count
+  })"));
+}
+
+// Its trips are always three, which the compiler cannot know.
+constexpr char kCollectingLoop[] = R"(
+  func @main(%x: f32[n]) -> (i64[n,3]) {
+    %out = pfor {extent = (n)} (%i: i64[]) {
+      %three = constant {value = i64[] {3}}
+      %nothing = subtract(%i, %i)
+      %trips = add(%nothing, %three)
+      %y = for(%trips) {extent = (3)} (%t: i64[]) {
+        %z = add(%t, %i)
+        yield %z
       }
       yield %y
     }
@@ -168,14 +315,14 @@ constexpr char kVaryingBranch[] = R"(
 
 TEST(PforTest, AFallbackRunsAndIsReported) {
   CompileReport report;
-  absl::StatusOr<Graph> converted = Convert(kVaryingBranch, &report);
+  absl::StatusOr<Graph> converted = Convert(kCollectingLoop, &report);
   ASSERT_TRUE(converted.ok()) << converted.status();
   ASSERT_EQ(report.fallbacks.size(), 1u);
-  EXPECT_EQ(report.fallbacks[0].op, "if");
+  EXPECT_EQ(report.fallbacks[0].op, "for");
   EXPECT_FALSE(report.fallbacks[0].reason.empty());
   for (int64_t n : {0, 1, 4}) {
     const std::vector<Tensor> inputs = {Tensor::Zeros(DType::kF32, {n})};
-    absl::StatusOr<std::vector<Tensor>> want = Interpret(*Parse(kVaryingBranch, Ops()), inputs);
+    absl::StatusOr<std::vector<Tensor>> want = Interpret(*Parse(kCollectingLoop, Ops()), inputs);
     absl::StatusOr<std::vector<Tensor>> got = Interpret(*converted, inputs);
     ASSERT_TRUE(want.ok() && got.ok()) << got.status();
     EXPECT_EQ(Difference((*got)[0], (*want)[0]), "") << n;
@@ -184,9 +331,9 @@ TEST(PforTest, AFallbackRunsAndIsReported) {
 
 TEST(PforTest, StrictTurnsFallbacksIntoErrors) {
   CompileReport report;
-  absl::StatusOr<Graph> converted = Convert(kVaryingBranch, &report, {.strict = true});
+  absl::StatusOr<Graph> converted = Convert(kCollectingLoop, &report, {.strict = true});
   EXPECT_EQ(converted.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(std::string(converted.status().message()).find("if"), std::string::npos);
+  EXPECT_NE(std::string(converted.status().message()).find("for"), std::string::npos);
 }
 
 TEST(PforTest, WhatDoesNotVaryIsNotStacked) {
@@ -214,13 +361,13 @@ TEST(PforTest, WhatDoesNotVaryIsNotStacked) {
 TEST(PforTest, TheSequentialFormRunsInALoop) {
   CompileReport report;
   absl::StatusOr<Graph> converted =
-      Convert(kVaryingBranch, &report, {.loops = CompileOptions::Loops::kSequential});
+      Convert(kCollectingLoop, &report, {.loops = CompileOptions::Loops::kSequential});
   ASSERT_TRUE(converted.ok()) << converted.status();
   EXPECT_NE(Print(*converted).find("for("), std::string::npos);
   const std::vector<Tensor> inputs = {Tensor::Zeros(DType::kF32, {3})};
   absl::StatusOr<std::vector<Tensor>> got = Interpret(*converted, inputs);
   ASSERT_TRUE(got.ok()) << got.status();
-  EXPECT_EQ(Difference((*got)[0], Tensor::Of<float>({3}, {0, 1, 4})), "");
+  EXPECT_EQ(Difference((*got)[0], Tensor::Of<int64_t>({3, 3}, {0, 1, 2, 1, 2, 3, 2, 3, 4})), "");
 }
 
 }  // namespace

@@ -36,12 +36,13 @@ class NodeRewrite : public PforRewrite {
   }
   absl::StatusOr<std::vector<ValueId>> ConvertRegion(RegionId region, Builder into) override {
     WEIR_RETURN_IF_ERROR(body_->ConvertNodes(region, into));
-    std::vector<ValueId> results;
-    for (ValueId result : body_->graph_->region(region).results) {
-      results.push_back(body_->Image(result));
-    }
-    return results;
+    return body_->Images(body_->graph_->region(region).results);
   }
+  absl::StatusOr<std::vector<ValueId>> ConvertPart(RegionId region, Builder into, const Dim& part,
+                                                   absl::Span<const PartRows> rows) override {
+    return body_->ConvertPart(region, into, part, rows);
+  }
+  std::string FreshSymbol(std::string_view stem) override { return body_->symbols_->Fresh(stem); }
 
   const std::vector<ValueId>& outputs() const { return outputs_; }
 
@@ -80,11 +81,12 @@ absl::Status CheckReturn(const NodeRewrite& rewrite, const Dim& extent) {
 }  // namespace
 
 BodyRewrite::BodyRewrite(Graph* graph, Dim extent, ValueId indices, Builder invariant,
-                         CompileReport* report)
+                         Symbols* symbols, CompileReport* report)
     : graph_(graph),
       extent_(std::move(extent)),
       indices_(indices),
       invariant_(std::move(invariant)),
+      symbols_(symbols),
       report_(report),
       variance_(*graph) {}
 
@@ -95,9 +97,34 @@ absl::StatusOr<std::vector<ValueId>> BodyRewrite::Convert(RegionId body, Builder
   variance_.AnalyzeRegion(body);
   map_.emplace(loop_variable_, indices_);
   WEIR_RETURN_IF_ERROR(ConvertNodes(body, into));
-  std::vector<ValueId> results;
-  for (ValueId result : graph_->region(body).results) results.push_back(Image(result));
+  return Images(graph_->region(body).results);
+}
+
+// Rows of a part are not the rows of what is read by iteration, so those are gathered.
+absl::StatusOr<std::vector<ValueId>> BodyRewrite::ConvertPart(
+    RegionId region, Builder into, const Dim& part, absl::Span<const PforRewrite::PartRows> rows) {
+  ValueMap whole;
+  for (const PforRewrite::PartRows& r : rows) {
+    whole.emplace(r.source, Image(r.source));
+    map_.insert_or_assign(r.source, r.rows);
+  }
+  const Dim extent = std::exchange(extent_, part);
+  const ValueId indices = std::exchange(indices_, Image(loop_variable_));
+  const auto iteration_rows = std::exchange(iteration_rows_, [](ValueId) { return ValueId(); });
+  const absl::Status status = ConvertNodes(region, into);
+  const std::vector<ValueId> results = Images(graph_->region(region).results);
+  extent_ = extent;
+  indices_ = indices;
+  iteration_rows_ = iteration_rows;
+  for (const auto& [source, image] : whole) map_.insert_or_assign(source, image);
+  WEIR_RETURN_IF_ERROR(status);
   return results;
+}
+
+std::vector<ValueId> BodyRewrite::Images(const std::vector<ValueId>& sources) const {
+  std::vector<ValueId> images;
+  for (ValueId source : sources) images.push_back(Image(source));
+  return images;
 }
 
 ValueId BodyRewrite::Stack(Builder& builder, ValueId value) const {

@@ -12,6 +12,7 @@
 #include "common/ir/clone.h"
 #include "common/ir/graph.h"
 #include "common/ops/pfor_rule.h"
+#include "server/compiler/pfor/symbols.h"
 #include "server/compiler/pfor/variance.h"
 #include "server/compiler/report.h"
 
@@ -21,7 +22,8 @@ class BodyRewrite {
  public:
   // `extent` iterations run together, with the indices in `indices` (i64[extent]); nodes of the
   // body that do not vary are appended by `invariant`, outside of what is converted.
-  BodyRewrite(Graph* graph, Dim extent, ValueId indices, Builder invariant, CompileReport* report);
+  BodyRewrite(Graph* graph, Dim extent, ValueId indices, Builder invariant, Symbols* symbols,
+              CompileReport* report);
 
   // Finds the rows of an invariant value at the iteration indices, or an invalid id.
   void set_iteration_rows(std::function<ValueId(ValueId)> find) {
@@ -40,6 +42,9 @@ class BodyRewrite {
   friend class NodeRewrite;
 
   absl::Status ConvertNodes(RegionId region, Builder into);
+  absl::StatusOr<std::vector<ValueId>> ConvertPart(RegionId region, Builder into, const Dim& part,
+                                                   absl::Span<const PforRewrite::PartRows> rows);
+  std::vector<ValueId> Images(const std::vector<ValueId>& sources) const;
   absl::Status ConvertNode(NodeId id, Builder into);
   bool MayHoist(NodeId id) const;
   // Runs one node in a `for` over the iterations.
@@ -50,6 +55,7 @@ class BodyRewrite {
   Dim extent_;
   ValueId indices_;
   Builder invariant_;
+  Symbols* symbols_;
   CompileReport* report_;
   std::function<ValueId(ValueId)> iteration_rows_;
   Variance variance_;

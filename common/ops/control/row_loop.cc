@@ -1,0 +1,97 @@
+#include "common/ops/control/row_loop.h"
+
+#include <algorithm>
+
+#include "common/base/status.h"
+#include "common/ops/control/rows.h"
+
+namespace weir::control {
+
+RowLoop::RowLoop(PforRewrite& rewrite, const Carried& loop)
+    : rewrite_(rewrite), loop_(loop), local_(rewrite.FreshSymbol("k")), part_(Dim::Symbol(local_)) {
+  const std::vector<ValueId>& args = rewrite.source().region(loop.body).args;
+  for (int k = 0; k < loop.count; ++k) vary_.push_back(rewrite.varies(args[loop.first_arg + k]));
+  for (RegionId region : rewrite.node().regions) {
+    for (ValueId capture : VaryingCaptures(rewrite, region)) AddConstant(capture);
+  }
+}
+
+void RowLoop::AddConstant(ValueId source) {
+  const bool known = std::find(constants_.begin(), constants_.end(), source) != constants_.end();
+  if (!known) constants_.push_back(source);
+}
+
+RowLoop::Part RowLoop::NewPart() {
+  Builder& build = rewrite_.build();
+  Part part{.region = build.NewRegion(), .into = build};
+  part.into = build.In(part.region);
+  for (ValueId shared : extra_shared_) {
+    part.extra_shared.push_back(part.into.AddArg(build.type(shared)));
+  }
+  const std::vector<ValueId> args = rewrite_.source().region(loop_.body).args;
+  part.carried.resize(loop_.count);
+  for (bool rows : {false, true}) {
+    for (int k = 0; k < loop_.count; ++k) {
+      if (stacked(k) != rows) continue;
+      const Value value = rewrite_.source().value(args[loop_.first_arg + k]);
+      part.carried[k] =
+          part.into.AddArg(rows ? WithLeading(part_, value.type) : value.type, value.name);
+    }
+  }
+  for (ValueId source : constants_) {
+    const Value value = rewrite_.source().value(source);
+    part.constants.push_back(
+        {source, part.into.AddArg(WithLeading(part_, value.type), value.name)});
+  }
+  return part;
+}
+
+absl::StatusOr<std::vector<ValueId>> RowLoop::Convert(const Part& part, RegionId source,
+                                                      int first_arg) {
+  const std::vector<ValueId> args = rewrite_.source().region(source).args;
+  for (int k = 0; k < loop_.count; ++k) rewrite_.Bind(args[first_arg + k], part.carried[k]);
+  return rewrite_.ConvertPart(source, part.into, part_, part.constants);
+}
+
+void RowLoop::Yield(Part& part, std::vector<ValueId> extra_shared,
+                    const std::vector<ValueId>& carried) {
+  std::vector<ValueId> results = std::move(extra_shared);
+  const std::vector<ValueId> sources = rewrite_.source().region(loop_.body).results;
+  for (bool rows : {false, true}) {
+    for (int k = 0; k < loop_.count; ++k) {
+      if (stacked(k) != rows) continue;
+      const bool repeat = rows && !rewrite_.varies(sources[k]);
+      results.push_back(repeat ? RepeatRows(part.into, carried[k], part_) : carried[k]);
+    }
+  }
+  part.into.Yield(std::move(results));
+}
+
+std::vector<ValueId> RowLoop::Finish(RegionId condition, RegionId body) {
+  std::vector<ValueId> operands = extra_shared_;
+  std::vector<int> order;
+  for (bool rows : {false, true}) {
+    for (int k = 0; k < loop_.count; ++k) {
+      if (stacked(k) != rows) continue;
+      const int operand = loop_.first_operand + k;
+      operands.push_back(rows ? rewrite_.stacked(operand) : rewrite_.operand(operand));
+      order.push_back(k);
+    }
+  }
+  const int64_t carried = std::count(vary_.begin(), vary_.end(), true);
+  const int64_t shared = static_cast<int64_t>(operands.size()) - carried;
+  for (ValueId source : constants_) operands.push_back(rewrite_.converted(source));
+  const std::vector<ValueId> outputs =
+      rewrite_.build().ApplyAll("while_rows", std::move(operands),
+                                {{"carried", carried},
+                                 {"extent", std::vector<Dim>{rewrite_.extent()}},
+                                 {"local", local_},
+                                 {"shared", shared}},
+                                {condition, body});
+  std::vector<ValueId> results(loop_.count);
+  if (outputs.empty()) return results;
+  for (size_t i = 0; i < order.size(); ++i) results[order[i]] = outputs[extra_shared_.size() + i];
+  return results;
+}
+
+}  // namespace weir::control

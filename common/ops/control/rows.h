@@ -1,0 +1,38 @@
+// What the ops share that run a region for some of the rows of their operands: in the region the
+// leading axis has the extent of a symbol of its own (attribute `local`), which is bound to the
+// number of rows at each entry. Only op files include this; stateless.
+#ifndef WEIR_COMMON_OPS_CONTROL_ROWS_H_
+#define WEIR_COMMON_OPS_CONTROL_ROWS_H_
+
+#include <string>
+#include <vector>
+
+#include "common/ops/op_def.h"
+
+namespace weir::control {
+
+// Returns: the symbol of attribute `local`, or an error if it is none or means something in
+// `outside` types or in what the regions capture.
+absl::StatusOr<Dim> LocalExtent(const InferContext& context, absl::Span<const TensorType> outside);
+// Operands [first, first + count) as a region sees them. Returns: an error if one has not the
+// leading extent `whole`.
+absl::StatusOr<std::vector<TensorType>> PartTypes(const InferContext& context, int first, int count,
+                                                  const Dim& whole, const Dim& local);
+// The types of a region's results with the leading extent `whole` in place of `local`. Returns: an
+// error if a result has `local` not in front, or elsewhere.
+absl::StatusOr<std::vector<TensorType>> WholeTypes(absl::Span<const TensorType> parts,
+                                                   const Dim& local, const Dim& whole);
+
+// Rows `ids` of a tensor, one behind the other.
+Tensor TakeRows(const Tensor& from, absl::Span<const int64_t> ids);
+// Writes row k of `rows` to row ids[k].
+void PutRows(const Tensor& rows, absl::Span<const int64_t> ids, Tensor* to);
+
+// In a pfor rule: the values around a region of the node that it uses and that vary.
+std::vector<ValueId> VaryingCaptures(const PforRewrite& rewrite, RegionId region);
+// `value` repeated along a new leading axis, by a node of `into`.
+ValueId RepeatRows(Builder& into, ValueId value, const Dim& extent);
+
+}  // namespace weir::control
+
+#endif  // WEIR_COMMON_OPS_CONTROL_ROWS_H_

@@ -1,0 +1,39 @@
+#include "worker/executor/part_region.h"
+
+#include <utility>
+
+namespace weir {
+
+absl::StatusOr<PartRegion> PartRegion::Create(const RegionPlan& plan, const SymbolBindings& symbols,
+                                              const std::string& local, std::vector<Layout> args,
+                                              int num_shared, const std::vector<Layout>& captures) {
+  PartRegion region;
+  region.plan_ = &plan;
+  region.num_args_ = static_cast<int>(args.size());
+  region.num_shared_ = num_shared;
+  region.symbols_ = symbols;
+  region.symbols_.insert_or_assign(local, 0);
+  region.local_ = local;
+  region.layouts_ = std::move(args);
+  region.layouts_.insert(region.layouts_.end(), captures.begin(), captures.end());
+  region.views_.resize(region.layouts_.size());
+  region.results_.resize(plan.results().size());
+  return region;
+}
+
+absl::Status PartRegion::Run(int64_t rows, const ControlRun& step, int index) {
+  symbols_.insert_or_assign(local_, rows);
+  for (int i = num_shared_; i < num_args_; ++i) layouts_[i].extents[0] = rows;
+  for (size_t i = 0; i < layouts_.size(); ++i) {
+    views_[i].dtype = layouts_[i].dtype;
+    views_[i].extents = layouts_[i].extents;
+    views_[i].strides = layouts_[i].strides;
+  }
+  const std::vector<int>& captures = step.step.captures[index];
+  for (size_t c = 0; c < captures.size(); ++c) {
+    views_[num_args_ + c].data = step.activation.AddressOf(captures[c], step.memory);
+  }
+  return RunFunction(*plan_, symbols_, views_, results_, step.context);
+}
+
+}  // namespace weir
