@@ -171,7 +171,8 @@ class Partitioner {
     std::vector<ValueId> results = EscapingValues();
     for (ValueId constant : std::exchange(constants_out_, {})) results.push_back(constant);
     const std::vector<NodeId> nodes = std::exchange(pending_, {});
-    if (results.empty()) return;
+    // What is pending without a result has an effect; the rest was dead and is gone.
+    if (results.empty() && nodes.empty()) return;
     v1::Step* step = nullptr;
     const RegionId body = BeginStep("root", &step);
     absl::flat_hash_set<ValueId> made;

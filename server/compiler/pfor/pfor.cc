@@ -31,35 +31,56 @@ class PforRemoval {
   PforRemoval(Graph* graph, const CompileOptions& options, CompileReport* report)
       : graph_(graph), options_(options), report_(report), symbols_(*graph) {}
 
-  // Rebuilds the node list of a region, innermost regions first.
-  absl::Status Rewrite(RegionId region, int depth) {
-    const std::vector<NodeId> nodes = std::exchange(graph_->region(region).nodes, {});
-    for (NodeId id : nodes) {
-      const std::vector<RegionId> inner = graph_->node(id).regions;
-      const bool is_pfor = graph_->node(id).op == "pfor" &&
-                           !(depth > 0 && vectorizes() && HasControlFlow(*graph_, inner[0]));
-      const int below = depth + (graph_->node(id).op == "pfor" ? 1 : 0);
-      for (RegionId r : inner) WEIR_RETURN_IF_ERROR(Rewrite(r, below));
-      if (!is_pfor) {
-        graph_->region(region).nodes.push_back(id);
-        continue;
-      }
-      WEIR_RETURN_IF_ERROR(Annotate(Replace(id, region, depth), graph_->Describe(id)));
-    }
+  // Converts until no pfor is left: one inside of another that sees nothing of it moves out whole.
+  absl::Status Run() {
+    do {
+      converted_ = 0;
+      std::vector<RegionId> bodies;
+      for (const Function& function : graph_->functions()) bodies.push_back(function.body);
+      for (RegionId body : bodies) WEIR_RETURN_IF_ERROR(Rewrite(body, {}));
+    } while (converted_ > 0);
     return absl::OkStatus();
   }
 
  private:
+  // What is around a node.
+  struct Place {
+    bool in_pfor = false;
+    bool in_shard = false;
+  };
+
   bool vectorizes() const { return options_.loops != CompileOptions::Loops::kSequential; }
 
-  absl::Status Replace(NodeId id, RegionId region, int depth) {
+  // Rebuilds the node list of a region, innermost regions first.
+  absl::Status Rewrite(RegionId region, Place place) {
+    const std::vector<NodeId> nodes = std::exchange(graph_->region(region).nodes, {});
+    for (NodeId id : nodes) {
+      const std::vector<RegionId> inner = graph_->node(id).regions;
+      const bool is_pfor = graph_->node(id).op == "pfor";
+      const bool left =
+          place.in_pfor && vectorizes() && is_pfor && HasControlFlow(*graph_, inner[0]);
+      Place inside = place;
+      inside.in_pfor = place.in_pfor || is_pfor;
+      inside.in_shard = place.in_shard || graph_->node(id).op == "shard";
+      for (RegionId r : inner) WEIR_RETURN_IF_ERROR(Rewrite(r, inside));
+      if (!is_pfor || left) {
+        graph_->region(region).nodes.push_back(id);
+        continue;
+      }
+      ++converted_;
+      WEIR_RETURN_IF_ERROR(Annotate(Replace(id, region, place), graph_->Describe(id)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Replace(NodeId id, RegionId region, Place place) {
     Builder builder(graph_, region, &Ops());
     builder.SetLocation(graph_->node(id).location);
     builder.SetName(graph_->node(id).name);
     absl::StatusOr<std::vector<ValueId>> outputs =
-        !vectorizes() ? Loop(id, builder)
-        : depth > 0   ? ConvertInline(graph_, id, builder, &symbols_, report_)
-                      : ConvertToShard(graph_, id, builder, &symbols_, report_);
+        !vectorizes()                     ? Loop(id, builder)
+        : place.in_pfor || place.in_shard ? ConvertInline(graph_, id, builder, &symbols_, report_)
+                                          : ConvertToShard(graph_, id, builder, &symbols_, report_);
     WEIR_RETURN_IF_ERROR(outputs.status());
     const std::vector<ValueId> old = graph_->node(id).outputs;
     for (size_t i = 0; i < old.size(); ++i) {
@@ -85,6 +106,7 @@ class PforRemoval {
   const CompileOptions& options_;
   CompileReport* report_;
   Symbols symbols_;
+  int converted_ = 0;  // in this pass over the graph
 };
 
 }  // namespace
@@ -92,9 +114,7 @@ class PforRemoval {
 absl::Status RemovePfor(Graph* graph, const CompileOptions& options, CompileReport* report) {
   const size_t before = report->fallbacks.size();
   PforRemoval removal(graph, options, report);
-  std::vector<RegionId> bodies;
-  for (const Function& function : graph->functions()) bodies.push_back(function.body);
-  for (RegionId body : bodies) WEIR_RETURN_IF_ERROR(removal.Rewrite(body, 0));
+  WEIR_RETURN_IF_ERROR(removal.Run());
   if (options.strict && report->fallbacks.size() > before) {
     std::string list;
     for (size_t i = before; i < report->fallbacks.size(); ++i) {

@@ -297,6 +297,76 @@ TEST(PforTest, LanesOfNestedLoopsPartWays) {
   })"));
 }
 
+TEST(PforTest, AnInnerLoopThatSeesNothingOfTheOuterIsConvertedToo) {
+  ExpectConverts(R"(
+  func @main(%x: f32[n]) -> (i64[n,3], i64[n]) {
+    %out, %i2 = pfor {extent = (n)} (%i: i64[]) {
+      %a = pfor {extent = (3)} (%j: i64[]) {
+        %ran = for(%j, %j) (%t: i64[], %v: i64[]) {
+          %w = add(%v, %t)
+          yield %w
+        }
+        yield %ran
+      }
+      yield %a, %i
+    }
+    return %out, %i2
+  })");
+}
+
+absl::Status StatusOf(const absl::StatusOr<Graph>& graph, const std::vector<Tensor>& inputs) {
+  if (!graph.ok()) return graph.status();
+  return Interpret(*graph, inputs).status();
+}
+
+TEST(PforTest, ChecksNameTheIterationsThatFail) {
+  constexpr char kText[] = R"(
+  func @main(%x: f32[n]) -> (i64[n]) {
+    %out = pfor {extent = (n)} (%i: i64[]) {
+      %limit = constant {value = i64[] {3}}
+      %few = less(%i, %limit)
+      check(%few, %i) {message = "too many"}
+      yield %i
+    }
+    return %out
+  })";
+  CompileReport report;
+  const absl::StatusOr<Graph> converted = Convert(kText, &report, {.strict = true});
+  EXPECT_TRUE(StatusOf(converted, {Tensor::Zeros(DType::kF32, {3})}).ok());
+  for (const absl::StatusOr<Graph>& graph : {Parse(kText, Ops()), converted}) {
+    const absl::Status status = StatusOf(graph, {Tensor::Zeros(DType::kF32, {5})});
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_NE(std::string(status.message()).find("check failed in iteration 3: too many"),
+              std::string::npos)
+        << status;
+  }
+}
+
+// The body of iteration i may run i times and no more, and the branch for i = 2 never.
+TEST(PforTest, NothingIsCheckedForIterationsThatAreDoneOrElsewhere) {
+  ExpectConverts(R"(
+  func @main(%x: f32[n]) -> (i64[n], i64[n]) {
+    %out, %same = pfor {extent = (n)} (%i: i64[]) {
+      %two = constant {value = i64[] {2}}
+      %ran = for(%i, %i) (%t: i64[], %v: i64[]) {
+        %below = less(%t, %i)
+        check(%below, %i) {message = "a trip too many"}
+        yield %t
+      }
+      %is = equal(%i, %two)
+      %y = if(%is) {
+        yield %two
+      } {
+        %other = not_equal(%i, %two)
+        check(%other, %i) {message = "the other branch"}
+        yield %i
+      }
+      yield %ran, %y
+    }
+    return %out, %same
+  })");
+}
+
 // Its trips are always three, which the compiler cannot know.
 constexpr char kCollectingLoop[] = R"(
   func @main(%x: f32[n]) -> (i64[n,3]) {

@@ -80,6 +80,22 @@ absl::Status CheckReturn(const NodeRewrite& rewrite, const Dim& extent) {
 
 }  // namespace
 
+namespace {
+
+// Whether the node, or one in its regions, does more than make its outputs.
+bool HasEffect(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (FindOp(node.op)->effect != Effect::kPure) return true;
+  for (RegionId region : node.regions) {
+    for (NodeId inner : graph.region(region).nodes) {
+      if (HasEffect(graph, inner)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 BodyRewrite::BodyRewrite(Graph* graph, Dim extent, ValueId indices, Builder invariant,
                          Symbols* symbols, CompileReport* report)
     : graph_(graph),
@@ -183,7 +199,7 @@ absl::Status BodyRewrite::ConvertNode(NodeId id, Builder into) {
 // A node of the body itself (not of a loop in it) leaves the conversion if all that it uses did.
 bool BodyRewrite::MayHoist(NodeId id) const {
   const Node& node = graph_->node(id);
-  if (node.parent != body_) return false;
+  if (node.parent != body_ || HasEffect(*graph_, id)) return false;
   auto outside = [this](ValueId value) {
     return graph_->Contains(graph_->value(Image(value)).region, invariant_.region());
   };
