@@ -1,0 +1,394 @@
+#include "tests/programs/generator.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "common/base/status.h"
+#include "common/ir/builder.h"
+#include "common/ops/lang.h"
+#include "common/ops/registry.h"
+#include "common/tensor/tensor.h"
+
+namespace weir {
+namespace {
+
+constexpr int64_t kMaxElements = 64;  // of one operand
+
+// An op with attributes and operands that fit it.
+struct Template {
+  const OpDef* op;
+  Sample sample;
+};
+
+bool IsSmall(const Sample& sample) {
+  return std::all_of(sample.operands.begin(), sample.operands.end(), [](const auto& operand) {
+    return NumElements(operand.extents) <= kMaxElements;
+  });
+}
+
+const std::vector<Template>& Templates() {
+  static const auto* const templates = [] {
+    auto* list = new std::vector<Template>;
+    for (const OpDef& op : AllOps()) {
+      if (op.effect != Effect::kPure || op.regions.max > 0) continue;
+      for (const Sample& sample : op.samples()) {
+        if (sample.program.empty() && IsSmall(sample)) list->push_back({&op, sample});
+      }
+    }
+    return list;
+  }();
+  return *templates;
+}
+
+// Element-wise ops take these extents in place of their sample's, so that values meet.
+const std::vector<Extents>& CommonExtents() {
+  static const auto* const extents = new std::vector<Extents>{{}, {3}, {2, 3}, {4}};
+  return *extents;
+}
+
+// True for element-wise ops on operands of one type.
+bool TakesAnyExtents(const Template& t) {
+  if (!t.op->elementwise.has_value() || t.sample.operands.empty()) return false;
+  const SampleOperand& first = t.sample.operands[0];
+  return std::all_of(t.sample.operands.begin(), t.sample.operands.end(), [&](const auto& operand) {
+    return operand.extents == first.extents && operand.dtype == first.dtype &&
+           !operand.value.has_value();
+  });
+}
+
+class Generator {
+ public:
+  explicit Generator(const GeneratorOptions& options) : options_(options), random_(options.seed) {
+    program_.seed = options.seed;
+    // One template an op first, so that ops with many samples are not seen more often.
+    for (const Template& t : Templates()) {
+      by_op_[t.op].push_back(&t);
+      if (TakesAnyExtents(t)) joining_[t.sample.operands[0].dtype].push_back(&t);
+    }
+    for (const auto& [op, list] : by_op_) ops_.push_back(op);
+    std::sort(ops_.begin(), ops_.end(),
+              [](const OpDef* a, const OpDef* b) { return a->name < b->name; });
+  }
+
+  Program Run() {
+    const Dim n = Dim::Symbol("n");
+    Builder main(&program_.graph, program_.graph.AddFunction("main").body, &Ops());
+    main_ = main.region();
+    Builder body = main.In(main.NewRegion());
+    loop_variable_ = body.AddArg({DType::kI64, Shape()}, "i");
+    varying_.insert(loop_variable_);
+    // A mapped parameter in any case, which says how large n is.
+    Scope scope{{loop_variable_}};
+    scope.values.push_back(Mapped(body, Rand(DType::kF32, {3})));
+    Fill(body, scope, options_.max_nodes, 0);
+    std::vector<ValueId> results;
+    for (ValueId value : scope.values) {
+      if (!used_.contains(value)) results.push_back(value);
+    }
+    results.push_back(Any(scope));
+    body.Yield(results);
+    main.Yield(main.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{n}}}, {body.region()}));
+    if (!main.ok()) program_.graph = Graph();
+    return std::move(program_);
+  }
+
+ private:
+  // Values that may be used, outermost first.
+  struct Scope {
+    std::vector<ValueId> values;
+  };
+
+  int64_t Below(int64_t count) { return static_cast<int64_t>(random_() % count); }
+  bool Chance(int percent) { return Below(100) < percent; }
+  template <class T>
+  const T& Choose(const std::vector<T>& list) {
+    return list[static_cast<size_t>(Below(static_cast<int64_t>(list.size())))];
+  }
+
+  // The younger a value, the likelier.
+  ValueId Any(const Scope& scope) {
+    const int64_t size = static_cast<int64_t>(scope.values.size());
+    return scope.values[static_cast<size_t>(std::max(Below(size), Below(size)))];
+  }
+
+  // --- sources
+
+  ValueId AddParameter(const SampleOperand& operand, bool mapped) {
+    TensorType type{operand.dtype, Shape::FromExtents(operand.extents)};
+    if (mapped) type.shape.dims().insert(type.shape.dims().begin(), Dim::Symbol("n"));
+    program_.parameters.push_back({operand, mapped});
+    return program_.graph.AddArg(main_, std::move(type));
+  }
+
+  ValueId Mapped(Builder& b, const SampleOperand& operand) {
+    return Note(TakeRow(b, AddParameter(operand, true), loop_variable_), true);
+  }
+
+  ValueId Note(ValueId value, bool varies) {
+    if (varies) varying_.insert(value);
+    return value;
+  }
+
+  ValueId Operand(Builder& b, const Scope& scope, const SampleOperand& wanted) {
+    if (!wanted.may_vary) return AddParameter(wanted, false);
+    const TensorType type{wanted.dtype, Shape::FromExtents(wanted.extents)};
+    std::vector<ValueId> fitting;
+    for (ValueId value : scope.values) {
+      if (b.type(value) == type) fitting.push_back(value);
+    }
+    if (!fitting.empty() && Chance(75)) return Any({std::move(fitting)});
+    return Chance(60) ? Mapped(b, wanted) : AddParameter(wanted, false);
+  }
+
+  // --- nodes
+
+  // Puts about `nodes` nodes into the region.
+  void Fill(Builder& b, Scope& scope, int nodes, int depth) {
+    for (int i = 0; i < nodes && b.ok(); ++i) {
+      const int64_t kind = depth < options_.max_depth ? Below(20) : 20;
+      if (kind == 0) {
+        If(b, scope, depth);
+      } else if (kind == 1) {
+        Case(b, scope, depth);
+      } else if (kind == 2) {
+        While(b, scope, depth);
+      } else if (kind == 3) {
+        For(b, scope, depth);
+      } else if (kind == 4) {
+        Pfor(b, scope, depth);
+      } else {
+        Op(b, scope);
+      }
+    }
+  }
+
+  void Op(Builder& b, Scope& scope) {
+    if (Chance(40) && Join(b, scope)) return;
+    const Template& t = *Choose(by_op_[Choose(ops_)]);
+    Sample sample = t.sample;
+    if (TakesAnyExtents(t)) Resize(&sample, Choose(CommonExtents()));
+    std::vector<ValueId> inputs;
+    for (const SampleOperand& operand : sample.operands) {
+      inputs.push_back(Operand(b, scope, operand));
+    }
+    Apply(b, scope, *t.op, sample, inputs);
+  }
+
+  // An element-wise op on some value and others of its type. Returns: false if there is none.
+  bool Join(Builder& b, Scope& scope) {
+    const ValueId value = Any(scope);
+    const TensorType type = b.type(value);
+    auto fitting = joining_.find(type.dtype);
+    if (fitting == joining_.end()) return false;
+    const Template& t = *Choose(fitting->second);
+    Sample sample = t.sample;
+    Extents extents;
+    for (const Dim& dim : type.shape.dims()) {
+      if (!dim.is_number()) return false;
+      extents.push_back(dim.number());
+    }
+    Resize(&sample, extents);
+    std::vector<ValueId> inputs;
+    const size_t place = static_cast<size_t>(Below(static_cast<int64_t>(sample.operands.size())));
+    for (size_t k = 0; k < sample.operands.size(); ++k) {
+      inputs.push_back(k == place ? value : Operand(b, scope, sample.operands[k]));
+    }
+    Apply(b, scope, *t.op, sample, inputs);
+    return true;
+  }
+
+  void Apply(Builder& b, Scope& scope, const OpDef& op, const Sample& sample,
+             const std::vector<ValueId>& inputs) {
+    std::string use(op.name);
+    use += ' ';
+    bool varies = false;
+    for (ValueId input : inputs) {
+      used_.insert(input);
+      use += varying_.contains(input) ? '1' : '0';
+      varies = varies || varying_.contains(input);
+    }
+    ++program_.coverage[use];
+    for (ValueId value : b.ApplyAll(std::string(op.name), inputs, sample.attrs)) {
+      scope.values.push_back(Note(value, varies));
+    }
+  }
+
+  static void Resize(Sample* sample, const Extents& extents) {
+    for (SampleOperand& operand : sample->operands) operand.extents = extents;
+  }
+
+  // i64[] in [0, count), from some value or from the loop variable.
+  ValueId SmallNumber(Builder& b, const Scope& scope, int64_t count) {
+    std::vector<ValueId> integers = {loop_variable_};
+    for (ValueId value : scope.values) {
+      if (b.type(value) == TensorType{DType::kI64, Shape()}) integers.push_back(value);
+    }
+    if (Chance(20)) return b.Scalar<int64_t>(Below(count));
+    const ValueId from = Choose(integers);
+    const ValueId number = b.Apply("floor_mod", {from, b.Scalar<int64_t>(count)});
+    return Note(number, varying_.contains(from));
+  }
+
+  ValueId Predicate(Builder& b, const Scope& scope) {
+    std::vector<ValueId> bools;
+    for (ValueId value : scope.values) {
+      if (b.type(value) == TensorType{DType::kBool, Shape()}) bools.push_back(value);
+    }
+    if (!bools.empty() && Chance(50)) return Choose(bools);
+    const ValueId number = SmallNumber(b, scope, 3);
+    return Note(b.Apply("less", {number, b.Scalar<int64_t>(1)}), varying_.contains(number));
+  }
+
+  // A value of this type made in or visible from a region.
+  ValueId OfType(Builder& b, const Scope& scope, const TensorType& type) {
+    std::vector<ValueId> fitting;
+    for (ValueId value : scope.values) {
+      if (b.type(value) == type) fitting.push_back(value);
+    }
+    if (!fitting.empty()) return Any({std::move(fitting)});
+    return Full(b, type.dtype, type.shape.dims(), 1);
+  }
+
+  // A region whose results have these types; the first branch chooses them.
+  RegionId Branch(Builder& b, const Scope& scope, std::vector<TensorType>* types, int depth) {
+    Builder inside = b.In(b.NewRegion());
+    Scope inner = scope;
+    Fill(inside, inner, static_cast<int>(Below(5)), depth + 1);
+    if (types->empty()) {
+      for (int64_t i = 1 + Below(3); i > 0; --i) types->push_back(inside.type(Any(inner)));
+    }
+    std::vector<ValueId> results;
+    for (const TensorType& type : *types) results.push_back(OfType(inside, inner, type));
+    inside.Yield(std::move(results));
+    return inside.region();
+  }
+
+  void Add(Scope& scope, const std::vector<ValueId>& values) {
+    for (ValueId value : values) scope.values.push_back(Note(value, true));
+  }
+
+  void If(Builder& b, Scope& scope, int depth) {
+    const ValueId predicate = Predicate(b, scope);
+    std::vector<TensorType> types;
+    const RegionId yes = Branch(b, scope, &types, depth), no = Branch(b, scope, &types, depth);
+    Add(scope, b.ApplyAll("if", {predicate}, {}, {yes, no}));
+  }
+
+  void Case(Builder& b, Scope& scope, int depth) {
+    const int64_t count = 1 + Below(4);
+    const ValueId index = SmallNumber(b, scope, count + 1);  // one beyond means the last
+    std::vector<TensorType> types;
+    std::vector<RegionId> branches;
+    for (int64_t i = 0; i < count; ++i) branches.push_back(Branch(b, scope, &types, depth));
+    Add(scope, b.ApplyAll("case", {index}, {}, branches));
+  }
+
+  // Values that a loop carries: some of the scope, and a new one of the same type each trip.
+  struct Carried {
+    std::vector<ValueId> starts;
+    std::vector<ValueId> args;
+    std::vector<ValueId> results;
+  };
+
+  Carried Carry(Builder& b, const Scope& scope) {
+    Carried carried;
+    for (int64_t i = 1 + Below(3); i > 0; --i) carried.starts.push_back(Any(scope));
+    return carried;
+  }
+
+  void Body(Builder& inside, const Scope& scope, Carried* carried, int depth) {
+    Scope inner = scope;
+    for (ValueId start : carried->starts) {
+      carried->args.push_back(Note(inside.AddArg(inside.type(start)), true));
+      inner.values.push_back(carried->args.back());
+    }
+    Fill(inside, inner, 1 + static_cast<int>(Below(4)), depth + 1);
+    for (ValueId start : carried->starts) {
+      carried->results.push_back(OfType(inside, inner, inside.type(start)));
+    }
+  }
+
+  void While(Builder& b, Scope& scope, int depth) {
+    const ValueId limit = SmallNumber(b, scope, 5);
+    Carried carried = Carry(b, scope);
+    std::vector<ValueId> starts = {b.Scalar<int64_t>(0)};
+    starts.insert(starts.end(), carried.starts.begin(), carried.starts.end());
+    Builder condition = b.In(b.NewRegion());
+    const ValueId trip = condition.AddArg({DType::kI64, Shape()});
+    for (ValueId start : carried.starts) condition.AddArg(b.type(start));
+    condition.Yield({condition.Apply("less", {trip, limit})});
+    Builder body = b.In(b.NewRegion());
+    const ValueId counter = body.AddArg({DType::kI64, Shape()});
+    Scope inner = scope;
+    inner.values.push_back(counter);
+    Body(body, inner, &carried, depth);
+    std::vector<ValueId> results = {body.Apply("add", {counter, body.Scalar<int64_t>(1)})};
+    results.insert(results.end(), carried.results.begin(), carried.results.end());
+    body.Yield(std::move(results));
+    Add(scope, b.ApplyAll("while", std::move(starts), {}, {condition.region(), body.region()}));
+  }
+
+  void For(Builder& b, Scope& scope, int depth) {
+    const bool collects = Chance(40);
+    const int64_t trips = Below(4);
+    Carried carried = Carry(b, scope);
+    std::vector<ValueId> operands = {collects ? b.Scalar<int64_t>(trips)
+                                              : SmallNumber(b, scope, 5)};
+    operands.insert(operands.end(), carried.starts.begin(), carried.starts.end());
+    Builder body = b.In(b.NewRegion());
+    Scope inner = scope;
+    inner.values.push_back(body.AddArg({DType::kI64, Shape()}));
+    Body(body, inner, &carried, depth);
+    std::vector<ValueId> results = carried.results;
+    Attrs attrs;
+    if (collects) {
+      results.push_back(Choose(carried.results));
+      attrs.emplace("extent", std::vector<Dim>{trips});
+    }
+    body.Yield(std::move(results));
+    Add(scope, b.ApplyAll("for", std::move(operands), std::move(attrs), {body.region()}));
+  }
+
+  void Pfor(Builder& b, Scope& scope, int depth) {
+    Builder body = b.In(b.NewRegion());
+    Scope inner = scope;
+    inner.values.push_back(Note(body.AddArg({DType::kI64, Shape()}), true));
+    Fill(body, inner, 1 + static_cast<int>(Below(4)), depth + 1);
+    body.Yield({Any(inner), Any(inner)});
+    Add(scope, b.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{Below(4)}}}, {body.region()}));
+  }
+
+  const GeneratorOptions options_;
+  std::mt19937_64 random_;
+  Program program_;
+  RegionId main_;
+  ValueId loop_variable_;
+  absl::flat_hash_set<ValueId> varying_;  // as far as the generator knows
+  absl::flat_hash_set<ValueId> used_;     // by ops
+  std::map<const OpDef*, std::vector<const Template*>> by_op_;
+  std::vector<const OpDef*> ops_;
+  std::map<DType, std::vector<const Template*>> joining_;  // by the type of all operands
+};
+
+}  // namespace
+
+std::vector<Tensor> Program::Inputs(int64_t n) const {
+  std::vector<Tensor> inputs;
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    const SampleOperand& operand = parameters[k].operand;
+    if (!parameters[k].mapped) {
+      inputs.push_back(operand.Make(seed + k));
+      continue;
+    }
+    std::vector<Tensor> rows;
+    for (int64_t i = 0; i < n; ++i) rows.push_back(operand.Make(seed + 1000 * (i + 1) + k));
+    inputs.push_back(Stack(operand.dtype, operand.extents, rows));
+  }
+  return inputs;
+}
+
+Program Generate(const GeneratorOptions& options) { return Generator(options).Run(); }
+
+}  // namespace weir

@@ -1,0 +1,77 @@
+// Checks random programs: weir_programs [--count N] [--seed S]. Prints the seed of the first
+// program, so that a run can be repeated, and a failing program made as small as possible.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+#include "common/base/log.h"
+#include "common/ir/text.h"
+#include "tests/programs/check.h"
+
+namespace weir {
+namespace {
+
+constexpr int kMostFailures = 3;
+constexpr int kProgress = 1000;
+
+void Report(const Program& program, const std::string& disagreement) {
+  std::printf("seed %llu: %s\n", static_cast<unsigned long long>(program.seed),
+              disagreement.c_str());
+  std::fflush(stdout);
+  const Program smaller = Reduced(program);
+  std::printf("reduced: %s\n%s\n", Disagreement(smaller).c_str(), Print(smaller.graph).c_str());
+}
+
+int Run(int64_t count, uint64_t seed, bool show_coverage) {
+  std::printf("programs from seed %llu on\n", static_cast<unsigned long long>(seed));
+  std::fflush(stdout);
+  Coverage coverage;
+  int failures = 0;
+  int64_t invalid = 0, checked = 0;
+  for (int64_t i = 0; i < count && failures < kMostFailures; ++i) {
+    const Program program = Generate({.seed = seed + static_cast<uint64_t>(i)});
+    if (program.graph.functions().empty()) {
+      ++invalid;
+      continue;
+    }
+    ++checked;
+    if (checked % kProgress == 0) {
+      std::printf("%lld so far\n", static_cast<long long>(checked));
+      std::fflush(stdout);
+    }
+    for (const auto& [use, times] : program.coverage) coverage[use] += times;
+    const std::string disagreement = Disagreement(program);
+    if (disagreement.empty()) continue;
+    ++failures;
+    Report(program, disagreement);
+  }
+  int64_t least = coverage.empty() ? 0 : coverage.begin()->second;
+  for (const auto& [use, times] : coverage) {
+    least = std::min(least, times);
+    if (show_coverage) std::printf("%8lld %s\n", static_cast<long long>(times), use.c_str());
+  }
+  std::printf(
+      "%lld programs checked, %d disagree; %lld drafts were no programs; %zu pairs of op "
+      "and varying operands, each at least %lld times\n",
+      static_cast<long long>(checked), failures, static_cast<long long>(invalid), coverage.size(),
+      static_cast<long long>(least));
+  return failures == 0 && checked > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace weir
+
+int main(int argc, char** argv) {
+  CLI::App app("checks random programs");
+  int64_t count = 500;
+  uint64_t seed = std::random_device()();
+  bool coverage = false;
+  app.add_option("--count", count, "how many programs");
+  app.add_option("--seed", seed, "of the first one; default: a fresh one");
+  app.add_flag("--coverage", coverage,
+               "list how often each op was used with which operands varying");
+  CLI11_PARSE(app, argc, argv);
+  weir::InitLogging({.program = "weir_programs", .level = weir::LogLevel::kError});
+  return weir::Run(count, seed, coverage);
+}
