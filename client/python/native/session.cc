@@ -29,14 +29,13 @@ struct Program {
 };
 
 std::shared_ptr<Program> MakeProgram(const py::bytes& source, const std::string& name,
-                                     const std::vector<std::string>& inputs,
-                                     const std::string& mode, bool strict) {
+                                     const std::vector<std::string>& inputs, bool strict) {
   auto program = std::make_shared<Program>();
   v1::Program& sent = *program->spec.mutable_program();
   sent.set_format(v1::Program::FORMAT_TEXT);
   sent.set_source(source.cast<std::string>());
   sent.set_name(name);
-  sent.set_mode(mode == "loop" ? v1::Program::MODE_LOOP : v1::Program::MODE_VECTORIZED);
+  sent.set_mode(v1::Program::MODE_VECTORIZED);
   sent.set_strict(strict);
   for (const std::string& input : inputs) program->spec.add_input_names(input);
   return program;
@@ -200,7 +199,7 @@ std::unique_ptr<PySession> ConnectToServer(const std::string& address) {
 void BindSession(py::module_& module) {
   py::class_<Program, std::shared_ptr<Program>>(module, "Program")
       .def(py::init(&MakeProgram), py::arg("source"), py::arg("name"), py::arg("inputs"),
-           py::arg("mode"), py::arg("strict"));
+           py::arg("strict"));
   py::class_<PySession>(module, "Session")
       .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"))
       .def("explain", &PySession::Explain)
