@@ -2,10 +2,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdlib>
+
 #include "client/python/native/arrays.h"
 #include "client/python/native/model.h"
 #include "client/python/native/program_builder.h"
 #include "client/python/native/session.h"
+#include "common/base/log.h"
 #include "common/base/version.h"
 #include "common/ops/promote.h"
 #include "common/ops/registry.h"
@@ -44,6 +47,13 @@ py::list OpTable() {
   return table;
 }
 
+// Warnings only, unless the environment variable WEIR_LOG asks for more.
+void SetUpLogging() {
+  absl::StatusOr<LogLevel> level = LogLevel::kWarning;
+  if (std::getenv("WEIR_LOG") != nullptr) level = LogLevelFrom("");
+  InitLogging({.program = "python", .level = level.value_or(LogLevel::kWarning)});
+}
+
 std::string PromoteNames(const std::string& a, const std::string& b) {
   return std::string(DTypeName(Promote(DTypeFromName(a), DTypeFromName(b))));
 }
@@ -52,6 +62,7 @@ std::string PromoteNames(const std::string& a, const std::string& b) {
 }  // namespace weir::python
 
 PYBIND11_MODULE(_native, module) {
+  weir::python::SetUpLogging();
   module.attr("__version__") = std::string(weir::kVersion);
   module.def("ops", &weir::python::OpTable);
   module.def("promote", &weir::python::PromoteNames);

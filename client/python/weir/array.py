@@ -89,12 +89,13 @@ class Array:
     def __index__(self):
         raise self._no_value(
             "a Python index or range()",
-            "index the array itself with [], or use weir.fori_loop in place of range()",
+            "use weir.fori_loop in place of range(), and weir.numpy.array(x)[i] where x is a list or a NumPy array",
         )
 
     def __array__(self, dtype=None):
         raise self._no_value(
-            "a NumPy function", "use the function of the same name in weir.numpy, or return the array first"
+            "a NumPy function",
+            "use the function of the same name in weir.numpy, and weir.numpy.array(x)[i] to index a NumPy array x",
         )
 
     def item(self):
