@@ -17,8 +17,6 @@ class Array:
       weak_type: True for numbers from Python scalars, which take the type of the array beside them.
     """
 
-    # NumPy leaves `numpy_array + array` to this class.
-    __array_ufunc__ = None
     __slots__ = ("owner", "value", "region", "dtype_name", "shape", "weak_type", "origin", "is_index")
     __hash__ = object.__hash__
 

@@ -42,6 +42,7 @@ def _while_loop(cond, body, init, counts):
     carry = _Carry("while_loop", init)
     attempt = carry.settle(trace_once, lambda attempt: attempt.results)
     if attempt.frame.needs_index:
+        trace.draws = first_draw
         return _while_loop(cond, body, init, counts=True)
     with trace.inside(attempt.region):
         step = [core.elementwise("add", attempt.args[0], 1)] if counts else []
@@ -56,6 +57,7 @@ def _while_loop(cond, body, init, counts):
             holds = core.compare("not_equal", holds, 0)
         trace.builder.yield_(cond_region, [holds.value])
     if frame.needs_index:
+        trace.draws = first_draw
         return _while_loop(cond, body, init, counts=True)
     captured = attempt.used | trace.last_used
     outputs = core.apply_all("while", attempt.operands, {}, [cond_region, attempt.region], captured)

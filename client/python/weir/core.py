@@ -61,9 +61,8 @@ def constant(value):
     trace = tracing.required("a constant")
     value = np.asarray(value)
     native = value.astype(dtypes.to_numpy(dtypes.name_of(value.dtype)), copy=False)
-    number = trace.constant(native)
-    region = trace.main if native.size > tracing.INLINE_ELEMENTS else trace.region
-    return Array(trace, number, region=region, origin=("constant", *location.of_caller()))
+    origin = ("constant", *location.of_caller())
+    return Array(trace, trace.constant(native), region=trace.main, origin=origin)
 
 
 def scalar(value, dtype_name):

@@ -1,6 +1,6 @@
 """Operators and methods of `Array`, each by the function of the same meaning in `weir.numpy`."""
 
-from weir import core, indexing, numpy as wnp
+from weir import core, errors, indexing, location, numpy as wnp
 from weir.array import Array
 
 _BINARY = {
@@ -32,6 +32,17 @@ _METHODS = (
     "all any argmax argmin argsort clip conj cumprod cumsum diagonal dot max mean min prod ptp ravel repeat round sort std "
     "squeeze sum swapaxes take trace var"
 ).split()
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
+    """A NumPy function of traced arrays, such as that of `numpy_array + array`, is the one of this name here."""
+    function = getattr(wnp, ufunc.__name__, None)
+    if method != "__call__" or function is None or kwargs:
+        raise errors.TracingError(
+            f"numpy.{ufunc.__name__} cannot work on the traced array {self.describe()} at {location.text()}; use "
+            "weir.numpy, or return the array from the traced function first"
+        )
+    return function(*inputs)
 
 
 def _is_operand(other):
@@ -74,6 +85,7 @@ def _attach():
         setattr(Array, f"__{name}__", lambda self, function=function: function(self))
     for name in _METHODS:
         setattr(Array, name, getattr(wnp, name))
+    Array.__array_ufunc__ = _array_ufunc
     Array.__getitem__ = indexing.getitem
     Array.at = property(indexing.AtProperty, doc="Updates: `x.at[index].set(value)` and its kind.")
     Array.T = property(wnp.transpose, doc="The array with its axes in reverse order.")

@@ -140,11 +140,11 @@ class Trace:
                 self.depends[output] = loops
 
     def constant(self, array):
-        """Returns: a value that holds a NumPy array."""
+        """Returns: a value of the outermost region that holds a NumPy array."""
         if array.size > INLINE_ELEMENTS:
             return self._hoist(array)
         self.builder.set_location(*location.of_caller())
-        return self.builder.constant(self.region, array)
+        return self.builder.constant(self.main, array)
 
     def _hoist(self, array):
         key = id(array)
