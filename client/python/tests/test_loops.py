@@ -48,6 +48,10 @@ BODIES = {
     "where": lambda i: wnp.where(row(i) > 0, row(i), i),
     "dynamic slice": lambda i: weir.lax.dynamic_slice_in_dim(wnp.array(TABLE), i, 2),
     "cond, shared": lambda i: weir.cond(wnp.array(TABLE)[0, 0] > 0, lambda: row(i) * 2, lambda: row(i) - 1),
+    "cond, own": lambda i: weir.cond(i > 1, lambda: row(i) * 2, lambda: row(i) - 1),
+    "switch, own": lambda i: weir.switch(i % 3, [lambda: row(i), lambda: row(i) * i, lambda: wnp.ones(4)]),
+    "while, own": lambda i: weir.while_loop(lambda c: c < 10, lambda c: c * 2 + 1, i),
+    "fori, own": lambda i: weir.fori_loop(0, i, lambda k, c: c + row(k), wnp.zeros(4)),
     "fori": lambda i: weir.fori_loop(0, 3, lambda k, c: c * 0.5 + k, row(i)),
     "scan": lambda i: weir.scan(lambda c, x: (c + x, c * x), row(i).sum(), row(i)),
     "random": lambda i: weir.random.normal((3,), seed=1) + row(i)[:3],
@@ -82,6 +86,15 @@ def test_nesting(outer, inner, n, m):
 
     want = [[X[i][j % 4] * np.float32(10) + np.float32(i) + np.float32(j) for j in range(m)] for i in range(n)]
     assert_tree_close(outer(body, n), np.array(want, np.float32).reshape(n, m))
+
+
+@pytest.mark.parametrize("name", ["matmul", "cond, own", "while, own", "fori, own"])
+def test_strict_refuses_what_falls_back(name):
+    if weir.explain(lambda: weir.pfor(BODIES[name], 5)).fallbacks:
+        with pytest.raises(weir.InvalidArgument, match="strict"):
+            weir.pfor(BODIES[name], 5, strict=True)
+    else:
+        assert_same_bits(weir.pfor(BODIES[name], 5, strict=True), weir.for_loop(BODIES[name], 5))
 
 
 def test_the_number_of_iterations():

@@ -170,7 +170,7 @@ def canonical_axes(axes, ndim):
 
 def canonical_shape(shape):
     """Returns: a shape given as a number or a sequence as a tuple of integers."""
-    if isinstance(shape, (int, np.integer)):
+    if isinstance(shape, (int, np.integer, Array)):
         shape = (shape,)
     out = []
     for extent in shape:
