@@ -15,7 +15,9 @@ def test_cond(p):
     want = (X + 1, {"a": 1}) if p else (X * 2, {"a": 2})
     got = weir.cond(p, lambda x: (x + 1, {"a": 1}), lambda x: (x * 2, {"a": 2}), X)
     assert_tree_close(got, want)
-    traced = weir.jit(lambda p, x: weir.cond(p, lambda x: (x + 1, {"a": 1}), lambda x: (x * 2, {"a": 2}), x))
+    traced = weir.jit(
+        lambda p, x: weir.cond(p, lambda x: (x + 1, {"a": 1}), lambda x: (x * 2, {"a": 2}), x)
+    )
     assert_tree_close(traced(p, X), want)
 
 
@@ -23,7 +25,9 @@ def test_cond(p):
 def test_switch(index, taken):
     branches = [lambda x, k=k: x * 10 + k for k in range(3)]
     assert_tree_close(weir.switch(index, branches, X), X * 10 + taken)
-    assert_tree_close(weir.jit(lambda i: weir.switch(i, branches, X))(np.int32(index)), X * 10 + taken)
+    assert_tree_close(
+        weir.jit(lambda i: weir.switch(i, branches, X))(np.int32(index)), X * 10 + taken
+    )
 
 
 def test_branches_must_agree():
@@ -44,7 +48,9 @@ def test_a_number_bends_to_the_other_branch():
 
 def test_while_loop():
     def run(limit):
-        return weir.while_loop(lambda c: c["i"] < limit, lambda c: {"i": c["i"] + 1, "v": c["v"] * 2}, start)
+        return weir.while_loop(
+            lambda c: c["i"] < limit, lambda c: {"i": c["i"] + 1, "v": c["v"] * 2}, start
+        )
 
     start = {"i": 0, "v": 1.0}
     assert_tree_close(run(5), {"i": 5, "v": 32.0})
@@ -79,7 +85,9 @@ def test_scan(n, reverse):
         seen.append(carry)
         carry = carry * 2 + X[i]
     seen = np.array(seen[::-1] if reverse else seen, np.float32).reshape(n, 3)
-    got = weir.scan(lambda c, x: (c * 2 + x["x"], c), np.zeros(3, np.float32), {"x": X[:n]}, reverse=reverse)
+    got = weir.scan(
+        lambda c, x: (c * 2 + x["x"], c), np.zeros(3, np.float32), {"x": X[:n]}, reverse=reverse
+    )
     assert_tree_close(got, (carry, seen))
 
 

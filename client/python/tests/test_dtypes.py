@@ -11,7 +11,8 @@ from weir import _native, dtypes
 
 NAMES = list(dtypes.SIGNED + dtypes.UNSIGNED + dtypes.FLOATS + dtypes.COMPLEXES + dtypes.BOOLS)
 
-# The rows of JAX's table: b1 u1 u2 u4 u8 i1 i2 i4 i8 bf f2 f4 f8 c8 c16; a star is the weak float, which is f32.
+# The rows of JAX's table: b1 u1 u2 u4 u8 i1 i2 i4 i8 bf f2 f4 f8 c8 c16; a star is the weak float,
+# which is f32.
 _ORDER = "bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128".split()
 _TABLE = """
 bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
@@ -48,12 +49,25 @@ def test_the_table_is_that_of_the_library():
 @pytest.mark.parametrize(
     "dtype, number, want",
     [
-        ("i8", 1, "i8"), ("u8", 1, "u8"), ("i64", 1, "i64"), ("f16", 1, "f16"), ("f64", 1, "f64"), ("bool", 1, "i32"),
-        ("i8", 1.0, "f32"), ("i64", 1.0, "f32"), ("f16", 1.0, "f16"), ("f64", 1.0, "f64"), ("bool", 1.0, "f32"),
-        ("i32", 1j, "c64"), ("f32", 1j, "c64"), ("f64", 1j, "c128"), ("c64", 1.0, "c64"), ("bool", True, "bool"),
+        ("i8", 1, "i8"),
+        ("u8", 1, "u8"),
+        ("i64", 1, "i64"),
+        ("f16", 1, "f16"),
+        ("f64", 1, "f64"),
+        ("bool", 1, "i32"),
+        ("i8", 1.0, "f32"),
+        ("i64", 1.0, "f32"),
+        ("f16", 1.0, "f16"),
+        ("f64", 1.0, "f64"),
+        ("bool", 1.0, "f32"),
+        ("i32", 1j, "c64"),
+        ("f32", 1j, "c64"),
+        ("f64", 1j, "c128"),
+        ("c64", 1.0, "c64"),
+        ("bool", True, "bool"),
         ("i16", True, "i16"),
     ],
-)  # fmt: skip
+)
 def test_numbers_are_weak(dtype, number, want):
     x = np.ones(2, dtypes.to_numpy(dtype))
     got = weir.jit(lambda x: wnp.multiply(x, number))(x)
@@ -77,7 +91,9 @@ def test_bfloat16():
         return y * y
 
     x = np.array([1.0, 1.00390625, 3.14159], np.float32)
-    bits = ((x.view(np.uint32) + 0x7FFF + ((x.view(np.uint32) >> 16) & 1)) >> 16 << 16).view(np.float32)
+    bits = ((x.view(np.uint32) + 0x7FFF + ((x.view(np.uint32) >> 16) & 1)) >> 16 << 16).view(
+        np.float32
+    )
     got = function(x)
     assert got.dtype == np.float32
     np.testing.assert_allclose(got, bits * bits, rtol=2**-8)

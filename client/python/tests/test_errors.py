@@ -9,7 +9,6 @@ import weir.numpy as wnp
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
-
 def _if(x):
     return 1 if x.sum() > 0 else 2
 
@@ -57,7 +56,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("function, x, error, message", CASES, ids=[str(i) for i in range(len(CASES))])
+@pytest.mark.parametrize(
+    "function, x, error, message", CASES, ids=[str(i) for i in range(len(CASES))]
+)
 def test_messages(function, x, error, message):
     with pytest.raises(error, match=message):
         weir.jit(function)(x)
@@ -94,12 +95,16 @@ def test_errors_of_operations_name_the_line():
     def function(x):
         return weir.lax.add(x, wnp.ones(3))
 
-    with pytest.raises(weir.InvalidArgument, match=f"add .*{__file__}:{function.__code__.co_firstlineno + 1}"):
+    with pytest.raises(
+        weir.InvalidArgument, match=f"add .*{__file__}:{function.__code__.co_firstlineno + 1}"
+    ):
         weir.jit(function)(X)
 
 
 def test_classes():
-    assert issubclass(weir.InvalidArgument, ValueError) and issubclass(weir.InvalidArgument, weir.Error)
+    assert issubclass(weir.InvalidArgument, ValueError) and issubclass(
+        weir.InvalidArgument, weir.Error
+    )
     assert issubclass(weir.Unavailable, ConnectionError)
     with pytest.raises(weir.Unavailable, match="localhost:1"):
         weir.connect("localhost:1")

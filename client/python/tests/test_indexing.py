@@ -13,11 +13,34 @@ I = np.array([2, 0, -1])
 M = np.array([[0, 1], [3, -1]])
 
 INDICES = [
-    np.s_[1:3], np.s_[::-1, -1], np.s_[2], np.s_[None, 1, :, None], np.s_[..., 0], np.s_[-3:, ::2], np.s_[3:1],
-    np.s_[1, 2, 3], np.s_[I], np.s_[:, I], np.s_[M, M], np.s_[I[:, None], I[None]], np.s_[1:4, I], np.s_[::-1, M],
-    np.s_[I, :, I], np.s_[:, I, I], np.s_[0, :, I], np.s_[I, 1:3], np.s_[:, 0, I], np.s_[I, None, I], np.s_[..., M],
-    np.s_[M, :, 0], np.s_[::-2, M, ::2], np.s_[:], np.s_[...], np.s_[()], np.s_[np.int64(2)],
-]  # fmt: skip
+    np.s_[1:3],
+    np.s_[::-1, -1],
+    np.s_[2],
+    np.s_[None, 1, :, None],
+    np.s_[..., 0],
+    np.s_[-3:, ::2],
+    np.s_[3:1],
+    np.s_[1, 2, 3],
+    np.s_[I],
+    np.s_[:, I],
+    np.s_[M, M],
+    np.s_[I[:, None], I[None]],
+    np.s_[1:4, I],
+    np.s_[::-1, M],
+    np.s_[I, :, I],
+    np.s_[:, I, I],
+    np.s_[0, :, I],
+    np.s_[I, 1:3],
+    np.s_[:, 0, I],
+    np.s_[I, None, I],
+    np.s_[..., M],
+    np.s_[M, :, 0],
+    np.s_[::-2, M, ::2],
+    np.s_[:],
+    np.s_[...],
+    np.s_[()],
+    np.s_[np.int64(2)],
+]
 
 
 @pytest.mark.parametrize("number", range(len(INDICES)))
@@ -27,8 +50,16 @@ def test_reading(number):
 
 
 @pytest.mark.parametrize("number", range(len(INDICES)))
-@pytest.mark.parametrize("name, ufunc", [("add", np.add), ("multiply", np.multiply), ("min", np.minimum),
-                                         ("max", np.maximum), ("subtract", np.subtract)])
+@pytest.mark.parametrize(
+    "name, ufunc",
+    [
+        ("add", np.add),
+        ("multiply", np.multiply),
+        ("min", np.minimum),
+        ("max", np.maximum),
+        ("subtract", np.subtract),
+    ],
+)
 def test_updates(number, name, ufunc):
     index = INDICES[number]
     value = _RNG.normal(size=X[index].shape).astype(np.float32)
@@ -48,7 +79,9 @@ def test_assignment(number):
 def test_the_last_of_equal_places_wins():
     x = np.zeros(3, np.float32)
     places = np.array([1, 1])
-    assert_tree_close(weir.jit(lambda x, i: x.at[i].set(wnp.array([5.0, 6.0])))(x, places), [0, 6, 0] + x)
+    assert_tree_close(
+        weir.jit(lambda x, i: x.at[i].set(wnp.array([5.0, 6.0])))(x, places), [0, 6, 0] + x
+    )
 
 
 @pytest.mark.parametrize("k", [0, 3, -1, -4])

@@ -41,7 +41,11 @@ def test_pytrees():
 
 
 def test_arguments_that_are_no_arrays():
-    function = weir.jit(lambda x, axis, mode="sum": getattr(wnp, mode)(x, axis), static_argnums=1, static_argnames="mode")
+    function = weir.jit(
+        lambda x, axis, mode="sum": getattr(wnp, mode)(x, axis),
+        static_argnums=1,
+        static_argnames="mode",
+    )
     assert_tree_close(function(X, 0), X.sum(0))
     assert_tree_close(function(X, 1, mode="max"), X.max(1))
     with pytest.raises(TypeError, match="argument mode .* is a str.*static_argnames"):
@@ -88,7 +92,9 @@ def test_methods():
 
     with pytest.raises(TypeError, match="neither an array nor a number"):
         Model()(X)
-    assert_tree_close(weir.jit(Model().__call__.func._function, static_argnums=0)(Model(), X), X * 3)
+    assert_tree_close(
+        weir.jit(Model().__call__.func._function, static_argnums=0)(Model(), X), X * 3
+    )
 
 
 def test_threads():

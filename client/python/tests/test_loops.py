@@ -8,7 +8,8 @@ import weir
 import weir.numpy as wnp
 
 _RNG = np.random.default_rng(5)
-# Large enough to be an input of programs, which a constant would not be: reductions of constants are folded.
+# Large enough to be an input of programs, which a constant would not be: reductions of constants
+# are folded.
 TABLE = _RNG.normal(size=(20, 4)).astype(np.float32)
 X = TABLE[:5]
 W = _RNG.normal(size=(4, 3)).astype(np.float32)
@@ -37,25 +38,41 @@ BODIES = {
     "sort": lambda i: (wnp.sort(row(i)), wnp.argsort(row(i)), wnp.top_k(row(i), 2)),
     "softmax": lambda i: weir.nn.softmax(row(i)),
     "layer norm": lambda i: weir.nn.layer_norm(row(i)),
-    "convolution": lambda i: weir.nn.conv(wnp.array(IMAGES)[i], wnp.array(KERNELS)[0], padding="SAME"),
+    "convolution": lambda i: weir.nn.conv(
+        wnp.array(IMAGES)[i], wnp.array(KERNELS)[0], padding="SAME"
+    ),
     "convolution, both vary": lambda i: weir.nn.conv(wnp.array(IMAGES)[i], wnp.array(KERNELS)[i]),
-    "pooling": lambda i: (weir.nn.max_pool(wnp.array(IMAGES)[i], 2), weir.nn.avg_pool(wnp.array(IMAGES)[i], 2)),
+    "pooling": lambda i: (
+        weir.nn.max_pool(wnp.array(IMAGES)[i], 2),
+        weir.nn.avg_pool(wnp.array(IMAGES)[i], 2),
+    ),
     "gather": lambda i: wnp.array(TABLE)[wnp.array([4, 0]), i % 4],
     "gather by data": lambda i: wnp.take(row(i), wnp.argsort(row(i))),
     "update": lambda i: row(i).at[i % 4].set(9.0),
     "scatter add": lambda i: wnp.zeros(4).at[wnp.array([0, 1, 1])].add(row(i)[:3]),
-    "movement": lambda i: (row(i)[::-1], wnp.roll(row(i), 1), wnp.pad(row(i), 1), wnp.tile(row(i), 2)),
+    "movement": lambda i: (
+        row(i)[::-1],
+        wnp.roll(row(i), 1),
+        wnp.pad(row(i), 1),
+        wnp.tile(row(i), 2),
+    ),
     "where": lambda i: wnp.where(row(i) > 0, row(i), i),
     "dynamic slice": lambda i: weir.lax.dynamic_slice_in_dim(wnp.array(TABLE), i, 2),
-    "cond, shared": lambda i: weir.cond(wnp.array(TABLE)[0, 0] > 0, lambda: row(i) * 2, lambda: row(i) - 1),
+    "cond, shared": lambda i: weir.cond(
+        wnp.array(TABLE)[0, 0] > 0, lambda: row(i) * 2, lambda: row(i) - 1
+    ),
     "cond, own": lambda i: weir.cond(i > 1, lambda: row(i) * 2, lambda: row(i) - 1),
-    "switch, own": lambda i: weir.switch(i % 3, [lambda: row(i), lambda: row(i) * i, lambda: wnp.ones(4)]),
+    "switch, own": lambda i: weir.switch(
+        i % 3, [lambda: row(i), lambda: row(i) * i, lambda: wnp.ones(4)]
+    ),
     "while, own": lambda i: weir.while_loop(lambda c: c < 10, lambda c: c * 2 + 1, i),
     "fori, own": lambda i: weir.fori_loop(0, i, lambda k, c: c + row(k), wnp.zeros(4)),
     "fori": lambda i: weir.fori_loop(0, 3, lambda k, c: c * 0.5 + k, row(i)),
     "scan": lambda i: weir.scan(lambda c, x: (c + x, c * x), row(i).sum(), row(i)),
     "random": lambda i: weir.random.normal((3,), seed=1) + row(i)[:3],
-    "random in a loop": lambda i: weir.fori_loop(0, 3, lambda k, c: c + weir.random.uniform(seed=1), 0.0),
+    "random in a loop": lambda i: weir.fori_loop(
+        0, 3, lambda k, c: c + weir.random.uniform(seed=1), 0.0
+    ),
     "nested": lambda i: weir.pfor(lambda j: row(i) * row(j).sum(), 3),
     "nested random": lambda i: weir.pfor(lambda j: weir.random.uniform(seed=2), 3),
     "loop inside": lambda i: weir.for_loop(lambda j: row(i)[j] * j, 4),
@@ -72,9 +89,13 @@ def test_pfor_is_for_loop(name, n):
 
 
 @pytest.mark.parametrize("chunk_size", [1, 2, 3, 5, 7])
-@pytest.mark.parametrize("name", ["elementwise", "pytree", "matmul", "random", "random in a loop", "nested", "update"])
+@pytest.mark.parametrize(
+    "name", ["elementwise", "pytree", "matmul", "random", "random in a loop", "nested", "update"]
+)
 def test_chunks_change_nothing(name, chunk_size):
-    assert_same_bits(weir.pfor(BODIES[name], 5, chunk_size=chunk_size), weir.for_loop(BODIES[name], 5))
+    assert_same_bits(
+        weir.pfor(BODIES[name], 5, chunk_size=chunk_size), weir.for_loop(BODIES[name], 5)
+    )
 
 
 @pytest.mark.parametrize("outer", [weir.pfor, weir.for_loop])
@@ -84,7 +105,10 @@ def test_nesting(outer, inner, n, m):
     def body(i):
         return inner(lambda j: row(i)[j % 4] * 10 + i + j, m)
 
-    want = [[X[i][j % 4] * np.float32(10) + np.float32(i) + np.float32(j) for j in range(m)] for i in range(n)]
+    want = [
+        [X[i][j % 4] * np.float32(10) + np.float32(i) + np.float32(j) for j in range(m)]
+        for i in range(n)
+    ]
     assert_tree_close(outer(body, n), np.array(want, np.float32).reshape(n, m))
 
 
@@ -118,7 +142,10 @@ def test_values_cannot_leave_a_body():
 
 
 def test_a_constant_that_is_cut_into_rows():
-    assert_tree_close(weir.jit(lambda: weir.vmap(lambda k: k * 2)(wnp.arange(4)))(), np.arange(4, dtype=np.int32) * 2)
+    assert_tree_close(
+        weir.jit(lambda: weir.vmap(lambda k: k * 2)(wnp.arange(4)))(),
+        np.arange(4, dtype=np.int32) * 2,
+    )
 
 
 # --- vmap.
@@ -133,7 +160,9 @@ def test_axes():
     assert_tree_close(vmap(lambda a: a * 2, out_axes=-1)(X), (X * 2).T)
     tree = {"x": X, "y": (y, 3.0)}
     axes = ({"x": 0, "y": (0, None)},)
-    assert_tree_close(vmap(lambda t: t["x"] * t["y"][0] * t["y"][1], axes)(tree), X * y[:, None] * 3)
+    assert_tree_close(
+        vmap(lambda t: t["x"] * t["y"][0] * t["y"][1], axes)(tree), X * y[:, None] * 3
+    )
     assert_tree_close(vmap(lambda a, *, b: a + b)(X, b=y), X + y[:, None])
     assert_tree_close(vmap(lambda: wnp.ones(2), axis_size=3)(), np.ones((3, 2), np.float32))
 

@@ -41,7 +41,9 @@ ACTIVATIONS = {
     "glu": lambda x: x[:, :3] * sigmoid(x[:, 3:]),
     "softmax": softmax,
     "log_softmax": lambda x: np.log(softmax(x)),
-    "standardize": lambda x: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5),
+    "standardize": (
+        lambda x: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    ),
 }
 
 
@@ -51,7 +53,9 @@ def test_activations(name):
 
 
 def test_exact_gelu():
-    assert_tree_close(nn.gelu(X, approximate=False), X * 0.5 * (1 + ERF(X / math.sqrt(2))), tol=1e-4)
+    assert_tree_close(
+        nn.gelu(X, approximate=False), X * 0.5 * (1 + ERF(X / math.sqrt(2))), tol=1e-4
+    )
 
 
 def test_masked_softmax():
@@ -78,17 +82,26 @@ def naive_conv(x, kernel, stride, pad, dilation, groups):
         first = k // (o // groups) * (c // groups)
         for i, a in enumerate(rows):
             for j, b in enumerate(columns):
-                part = x[:, first : first + c // groups, a : a + kh * dilation : dilation, b : b + kw * dilation : dilation]
+                part = x[
+                    :,
+                    first : first + c // groups,
+                    a : a + kh * dilation : dilation,
+                    b : b + kw * dilation : dilation,
+                ]
                 out[:, k, i, j] = (part * kernel[k]).sum((1, 2, 3))
     return out
 
 
-@pytest.mark.parametrize("stride, pad, dilation, groups", [(1, (0, 0), 1, 1), (2, (1, 1), 1, 1), (1, (2, 1), 2, 2)])
+@pytest.mark.parametrize(
+    "stride, pad, dilation, groups", [(1, (0, 0), 1, 1), (2, (1, 1), 1, 1), (1, (2, 1), 2, 2)]
+)
 def test_conv(stride, pad, dilation, groups):
     x = _RNG.normal(size=(2, 4, 7, 7)).astype(np.float32)
     kernel = _RNG.normal(size=(6, 4 // groups, 3, 3)).astype(np.float32)
     bias = np.arange(6, dtype=np.float32)
-    got = nn.conv(x, kernel, bias, strides=stride, padding=[pad, pad], dilation=dilation, groups=groups)
+    got = nn.conv(
+        x, kernel, bias, strides=stride, padding=[pad, pad], dilation=dilation, groups=groups
+    )
     want = naive_conv(x, kernel, stride, pad, dilation, groups) + bias[:, None, None]
     assert_tree_close(got, want, tol=1e-4)
 
@@ -121,7 +134,9 @@ def test_normalization():
 
     batch = normal(mean[:, None], var[:, None])
     assert_tree_close(nn.batch_norm(x, scale, bias), (batch, mean, var), tol=1e-4)
-    assert_tree_close(nn.batch_norm(x, scale, bias, bias, scale), normal(bias[:, None], scale[:, None]), tol=1e-4)
+    assert_tree_close(
+        nn.batch_norm(x, scale, bias, bias, scale), normal(bias[:, None], scale[:, None]), tol=1e-4
+    )
     groups = x.reshape(3, 2, 10)
     spread = [np.repeat(f(groups, -1), 2, 1)[..., None] for f in (np.mean, np.var)]
     assert_tree_close(nn.group_norm(x, 2, scale, bias), normal(*spread), tol=1e-4)
@@ -136,15 +151,21 @@ def test_losses():
     labels = np.array([0, 5, 2, 1])
     want = -np.log(softmax(X))[np.arange(4), labels]
     assert_tree_close(nn.softmax_cross_entropy_with_integer_labels(X, labels), want, tol=1e-4)
-    assert_tree_close(nn.softmax_cross_entropy(X, np.eye(6, dtype=np.float32)[labels]), want, tol=1e-4)
+    assert_tree_close(
+        nn.softmax_cross_entropy(X, np.eye(6, dtype=np.float32)[labels]), want, tol=1e-4
+    )
     y = (X > 1).astype(np.float32)
     p = sigmoid(X)
-    assert_tree_close(nn.sigmoid_binary_cross_entropy(X, y), -y * np.log(p) - (1 - y) * np.log1p(-p), tol=1e-4)
+    assert_tree_close(
+        nn.sigmoid_binary_cross_entropy(X, y), -y * np.log(p) - (1 - y) * np.log1p(-p), tol=1e-4
+    )
     assert_tree_close(nn.squared_error(X, y), (X - y) ** 2, tol=1e-4)
     e = abs(X - y)
     assert_tree_close(nn.huber_loss(X, y), np.where(e < 1, e**2 / 2, e - 0.5), tol=1e-4)
     q = softmax(X[::-1])
-    assert_tree_close(nn.kl_divergence(np.log(softmax(X)), q), (q * np.log(q / softmax(X))).sum(-1), tol=1e-4)
+    assert_tree_close(
+        nn.kl_divergence(np.log(softmax(X)), q), (q * np.log(q / softmax(X))).sum(-1), tol=1e-4
+    )
 
 
 def test_recurrent_cells():

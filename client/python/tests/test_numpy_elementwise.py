@@ -21,7 +21,13 @@ C = (X + 1j * UNIT).astype(np.complex64)
 ODD = np.array([0.0, -0.0, 1.5, -2.5, np.inf, -np.inf, np.nan], np.float32)
 
 UNARY = [
-    ("exp exp2 expm1 sin cos tan arctan sinh cosh tanh arcsinh floor ceil trunc rint cbrt negative", X),
+    (
+        (
+            "exp exp2 expm1 sin cos tan arctan sinh cosh tanh arcsinh floor ceil trunc rint cbrt"
+            " negative"
+        ),
+        X,
+    ),
     ("positive abs sign square sinc deg2rad rad2deg", X),
     ("log log2 log10 log1p sqrt reciprocal", POSITIVE),
     ("arcsin arccos arctanh", UNIT),
@@ -39,7 +45,14 @@ BINARY = [
     ("fmax fmin", np.where(B, X, np.nan).astype(np.float32), Y),
     ("float_power power", POSITIVE, X),
     ("add subtract multiply maximum minimum floor_divide mod fmod true_divide not_equal", K, L),
-    ("bitwise_and bitwise_or bitwise_xor left_shift right_shift logical_and logical_or logical_xor", K, L),
+    (
+        (
+            "bitwise_and bitwise_or bitwise_xor left_shift right_shift logical_and logical_or"
+            " logical_xor"
+        ),
+        K,
+        L,
+    ),
     ("add multiply maximum minimum logical_and logical_xor bitwise_or", B, ~B),
     ("add subtract multiply true_divide", C, X),
     ("divmod", X, POSITIVE),
@@ -48,8 +61,11 @@ BINARY = [
 
 
 def _cases(table):
-    return [pytest.param(name, *operands, id=f"{name}-{operands[0].dtype}") for names, *operands in table
-            for name in names.split()]
+    return [
+        pytest.param(name, *operands, id=f"{name}-{operands[0].dtype}")
+        for names, *operands in table
+        for name in names.split()
+    ]
 
 
 @pytest.mark.parametrize("name, x", _cases(UNARY))
@@ -76,11 +92,26 @@ def test_choices():
 
 
 OPERATORS = [
-    lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, lambda a, b: a // b,
-    lambda a, b: a % b, lambda a, b: a < b, lambda a, b: a >= b, lambda a, b: a == b, lambda a, b: a != b,
-    lambda a, b: 2 + a, lambda a, b: 2 - a, lambda a, b: 3 * a, lambda a, b: 1 / b, lambda a, b: 7 // b,
-    lambda a, b: -a + abs(b), lambda a, b: a**2, lambda a, b: divmod(a, b)[1], lambda a, b: X + b,
-]  # fmt: skip
+    lambda a, b: a + b,
+    lambda a, b: a - b,
+    lambda a, b: a * b,
+    lambda a, b: a / b,
+    lambda a, b: a // b,
+    lambda a, b: a % b,
+    lambda a, b: a < b,
+    lambda a, b: a >= b,
+    lambda a, b: a == b,
+    lambda a, b: a != b,
+    lambda a, b: 2 + a,
+    lambda a, b: 2 - a,
+    lambda a, b: 3 * a,
+    lambda a, b: 1 / b,
+    lambda a, b: 7 // b,
+    lambda a, b: -a + abs(b),
+    lambda a, b: a**2,
+    lambda a, b: divmod(a, b)[1],
+    lambda a, b: X + b,
+]
 
 
 @pytest.mark.parametrize("number", range(len(OPERATORS)))

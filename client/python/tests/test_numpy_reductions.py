@@ -26,7 +26,9 @@ def test_reductions(name, x, axis):
 
 @pytest.mark.parametrize("name", "sum max mean var".split())
 def test_axes_can_be_kept(name):
-    assert_tree_close(getattr(wnp, name)(X, axis=1, keepdims=True), getattr(np, name)(X, axis=1, keepdims=True))
+    assert_tree_close(
+        getattr(wnp, name)(X, axis=1, keepdims=True), getattr(np, name)(X, axis=1, keepdims=True)
+    )
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])

@@ -15,7 +15,9 @@ def test_uniform():
     assert x.dtype == np.float32 and (0 <= x).all() and (x < 1).all()
     assert abs(x.mean() - 0.5) < 0.01 and abs(x.var() - 1 / 12) < 0.003
     y = random.uniform((N,), "f64", -2, 3, seed=1)
-    assert y.dtype == np.float64 and (-2 <= y).all() and (y < 3).all() and abs(y.mean() - 0.5) < 0.05
+    assert (
+        y.dtype == np.float64 and (-2 <= y).all() and (y < 3).all() and abs(y.mean() - 0.5) < 0.05
+    )
 
 
 def test_normal():

@@ -41,8 +41,12 @@ def test_explain():
 
 def test_explain_counts_the_same_for_any_number_of_rows():
     function = weir.jit(weir.vmap(lambda row: wnp.sum(wnp.exp(row) * 2)))
-    launches = [weir.explain(function, np.ones((n, 3))).counters["kernel_launches"] for n in (4, 64)]
-    loop = weir.explain(lambda x: weir.for_loop(lambda i: wnp.sum(wnp.exp(x[i]) * 2), 64), np.ones((64, 3)))
+    launches = [
+        weir.explain(function, np.ones((n, 3))).counters["kernel_launches"] for n in (4, 64)
+    ]
+    loop = weir.explain(
+        lambda x: weir.for_loop(lambda i: wnp.sum(wnp.exp(x[i]) * 2), 64), np.ones((64, 3))
+    )
     assert launches[0] == launches[1] < loop.counters["kernel_launches"]
 
 
@@ -50,7 +54,11 @@ def test_trees():
     value = {"b": (1, [2, None]), "a": 3}
     leaves, structure = tree.flatten(value)
     assert leaves == [3, 1, 2] and tree.unflatten(structure, leaves) == value
-    assert structure == tree.flatten({"a": 0, "b": (0, [0, None])})[1] != tree.flatten({"a": 0, "b": (0, [0])})[1]
+    assert (
+        structure
+        == tree.flatten({"a": 0, "b": (0, [0, None])})[1]
+        != tree.flatten({"a": 0, "b": (0, [0])})[1]
+    )
     assert tree.map(lambda x, y: x + y, value, value) == {"b": (2, [4, None]), "a": 6}
     assert tree.paths(value, "v") == ["v['a']", "v['b'][0]", "v['b'][1][0]"]
     with pytest.raises(ValueError, match="different structures"):
@@ -72,7 +80,9 @@ def test_primitives():
     assert_tree_close(lax.maximum(X, 3), np.maximum(X, 3))
     assert_tree_close(lax.reduce_sum(X, axes=[1]), X.sum(1))
     assert_tree_close(lax.convert(X, dtype=np.int64), X.astype(np.int64))
-    assert_tree_close(lax.iota(shape=(2, 3), dtype="f32", axis=1), np.tile(np.arange(3, dtype=np.float32), (2, 1)))
+    assert_tree_close(
+        lax.iota(shape=(2, 3), dtype="f32", axis=1), np.tile(np.arange(3, dtype=np.float32), (2, 1))
+    )
     assert_tree_close(lax.and_(X > 1, X > 2), X > 2)
     values, places = lax.top_k(X, k=2)
     assert_tree_close((values, places), (X[:, :0:-1], np.tile([2, 1], (4, 1))))

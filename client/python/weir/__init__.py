@@ -7,8 +7,8 @@
     def distances(rows, point):
         return weir.vmap(lambda row: wnp.sqrt(wnp.sum((row - point) ** 2)))(rows)
 
-Functions are traced into programs, which a coordinator vectorizes and workers run: a cluster inside this process, or one
-that `weir.connect` names.
+Functions are traced into programs, which a coordinator vectorizes and workers run: a cluster inside
+this process, or one that `weir.connect` names.
 """
 
 from weir import errors, lax, nn, numpy, random, tree

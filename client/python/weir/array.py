@@ -1,7 +1,7 @@
 """The arrays that functions see while they are traced.
 
-An `Array` is a value of the program that is being built: it has a shape and an element type, and no numbers yet. Its
-operators and methods are attached in `methods.py`.
+An `Array` is a value of the program that is being built: it has a shape and an element type, and no
+numbers yet. Its operators and methods are attached in `methods.py`.
 """
 
 from weir import dtypes, errors, location
@@ -17,7 +17,16 @@ class Array:
       weak_type: True for numbers from Python scalars, which take the type of the array beside them.
     """
 
-    __slots__ = ("owner", "value", "region", "dtype_name", "shape", "weak_type", "origin", "is_index")
+    __slots__ = (
+        "owner",
+        "value",
+        "region",
+        "dtype_name",
+        "shape",
+        "weak_type",
+        "origin",
+        "is_index",
+    )
     __hash__ = object.__hash__
 
     def __init__(self, trace, value, *, region=None, weak_type=False, origin=None, is_index=False):
@@ -64,15 +73,15 @@ class Array:
 
     def _no_value(self, asked, instead):
         return errors.TracingError(
-            f"{asked} at {location.text()} needs the numbers of the traced array {self.describe()}, which "
-            f"exist only when the program runs; {instead}"
+            f"{asked} at {location.text()} needs the numbers of the traced array {self.describe()},"
+            f" which exist only when the program runs; {instead}"
         )
 
     def __bool__(self):
         raise self._no_value(
             "a Python condition (if, while, and, or, not, assert)",
-            "use weir.cond for a branch, weir.while_loop for a loop, weir.numpy.where to choose elements, "
-            "and & | ~ in place of and, or, not",
+            "use weir.cond for a branch, weir.while_loop for a loop, weir.numpy.where to choose"
+            " elements, and & | ~ in place of and, or, not",
         )
 
     def __int__(self):
@@ -87,13 +96,15 @@ class Array:
     def __index__(self):
         raise self._no_value(
             "a Python index or range()",
-            "use weir.fori_loop in place of range(), and weir.numpy.array(x)[i] where x is a list or a NumPy array",
+            "use weir.fori_loop in place of range(), and weir.numpy.array(x)[i] where x is a list"
+            " or a NumPy array",
         )
 
     def __array__(self, dtype=None):
         raise self._no_value(
             "a NumPy function",
-            "use the function of the same name in weir.numpy, and weir.numpy.array(x)[i] to index a NumPy array x",
+            "use the function of the same name in weir.numpy, and weir.numpy.array(x)[i] to index a"
+            " NumPy array x",
         )
 
     def item(self):
@@ -118,13 +129,15 @@ class Array:
 
     def _check_known_length(self, asked):
         if not isinstance(self.shape[0], int):
-            raise self._no_value(asked, "use weir.scan, weir.vmap or weir.fori_loop over its leading axis")
+            raise self._no_value(
+                asked, "use weir.scan, weir.vmap or weir.fori_loop over its leading axis"
+            )
 
     def __contains__(self, item):
         raise self._no_value("the operator in", "use weir.numpy.any(array == item)")
 
     def __setitem__(self, index, value):
         raise TypeError(
-            f"traced arrays do not change; write array = array.at[index].set(value) in place of the assignment "
-            f"at {location.text()}"
+            "traced arrays do not change; write array = array.at[index].set(value) in place of the"
+            f" assignment at {location.text()}"
         )

@@ -10,7 +10,8 @@ def cond(predicate, true_function, false_function, *operands):
 
     Args:
       predicate: scalar; a number counts as true unless it is 0.
-      true_function, false_function: take the operands; return pytrees of one structure, with equal shapes and types.
+      true_function, false_function: take the operands; return pytrees of one structure, with equal
+        shapes and types.
       *operands: pytrees of arrays.
 
     Returns: what the chosen function returns.
@@ -50,14 +51,16 @@ def switch(index, branches, *operands):
 def _check_scalar(what, role, x):
     if x.shape:
         raise TypeError(
-            f"the {role} of {what} must be a scalar, found {x.describe()}; weir.numpy.where chooses element by "
-            f"element ({location.text()})"
+            f"the {role} of {what} must be a scalar, found {x.describe()}; weir.numpy.where chooses"
+            f" element by element ({location.text()})"
         )
 
 
 def _branch(name, op, selector, functions, operands):
     trace = tracing.current()
-    operands = tree.map(lambda x: core.as_array(x) if core.is_scalar(x) or core.is_numpy(x) else x, operands)
+    operands = tree.map(
+        lambda x: core.as_array(x) if core.is_scalar(x) or core.is_numpy(x) else x, operands
+    )
     regions, results, structures = [], [], []
     captured = set()
     for function in functions:
@@ -87,8 +90,8 @@ def _check_structures(name, structures):
     for i, structure in enumerate(structures):
         if structure != structures[0]:
             raise TypeError(
-                f"the branches of {name} return different structures: {structures[0]} (branch 0) and {structure} "
-                f"(branch {i}) ({location.text()})"
+                f"the branches of {name} return different structures: {structures[0]} (branch 0)"
+                f" and {structure} (branch {i}) ({location.text()})"
             )
 
 
@@ -97,8 +100,8 @@ def _common_type(name, leaves):
     for leaf in leaves:
         if leaf.shape != leaves[0].shape:
             raise TypeError(
-                f"the branches of {name} return different shapes: {leaves[0].describe()} and {leaf.describe()} "
-                f"({location.text()})"
+                f"the branches of {name} return different shapes: {leaves[0].describe()} and"
+                f" {leaf.describe()} ({location.text()})"
             )
     strong = {x.dtype_name for x in leaves if not x.weak_type}
     if len(strong) > 1:

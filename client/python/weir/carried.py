@@ -19,7 +19,8 @@ def while_loop(cond, body, init):
 
     Returns: the last carry.
 
-    Raises: TypeError where the body changes structure, shapes or types, or cond returns something else.
+    Raises: TypeError where the body changes structure, shapes or types, or cond returns something
+    else.
     """
     return _while_loop(cond, body, init, counts=False)
 
@@ -52,7 +53,9 @@ def _while_loop(cond, body, init, counts):
         with trace.in_loop(args[0] if counts else None, "different") as frame:
             holds = core.as_array(cond(carry.with_leaves(args[counts:])), "the result of cond")
         if holds.shape:
-            raise TypeError(f"the condition of while_loop must be a scalar, found {holds.describe()}")
+            raise TypeError(
+                f"the condition of while_loop must be a scalar, found {holds.describe()}"
+            )
         if holds.dtype_name != "bool":
             holds = core.compare("not_equal", holds, 0)
         trace.builder.yield_(cond_region, [holds.value])
@@ -94,7 +97,8 @@ def fori_loop(lower, upper, body, init):
 
 @operation
 def scan(function, init, xs=None, length=None, reverse=False):
-    """Runs `carry, y = function(carry, x)` over the leading axis of `xs`, and stacks what comes out.
+    """Runs `carry, y = function(carry, x)` over the leading axis of `xs`, and stacks what comes
+    out.
 
     Args:
       function: from a carry and one row of `xs` to a carry of the same types and a pytree `y`.
@@ -118,8 +122,8 @@ def scan(function, init, xs=None, length=None, reverse=False):
         result = function(carry, tree.map(lambda x: take_row(x, row), xs))
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError(
-                f"the function of scan must return a pair (carry, y), found {type(result).__name__} "
-                f"({location.text()})"
+                f"the function of scan must return a pair (carry, y), found {type(result).__name__}"
+                f" ({location.text()})"
             )
         return result
 
@@ -148,7 +152,9 @@ def _scan_length(xs, length):
 def _check_bound(bound):
     dtype_name, _ = core.type_of(bound)
     if dtype_name not in dtypes.INTEGERS:
-        raise TypeError(f"the bounds of fori_loop must be integers, found {bound!r} ({location.text()})")
+        raise TypeError(
+            f"the bounds of fori_loop must be integers, found {bound!r} ({location.text()})"
+        )
 
 
 def _zero():
@@ -156,7 +162,7 @@ def _zero():
 
 
 def _counted(name, step, init, trips, extent):
-    """A `for` node. `step(i, carry)` gives (carry, what to collect). Returns: (carry, collected)."""
+    """A `for` node. `step(i, carry)` gives (carry, what to collect). Returns: (carry, ys)."""
     trace = tracing.current()
     first_draw = trace.draws
 
@@ -170,7 +176,9 @@ def _counted(name, step, init, trips, extent):
                 result, collected = step(index, carry.with_leaves(args[1:]))
                 results = _leaves(result)
                 collected = _leaves(collected)
-        return _Attempt([trips] + carry.leaves, region, args, results, trace.last_used, frame, collected)
+        return _Attempt(
+            [trips] + carry.leaves, region, args, results, trace.last_used, frame, collected
+        )
 
     carry = _Carry(name, init)
     attempt = carry.settle(trace_once, lambda attempt: attempt.results)
@@ -185,7 +193,9 @@ def _counted(name, step, init, trips, extent):
     count = len(carry.leaves)
     for output, y in zip(outputs[count:], ys):
         output.weak_type = y.weak_type
-    return carry.with_leaves(carry.like(outputs[:count])), tree.unflatten(ys_structure, outputs[count:])
+    return carry.with_leaves(carry.like(outputs[:count])), tree.unflatten(
+        ys_structure, outputs[count:]
+    )
 
 
 def _leaves(result):
@@ -219,7 +229,7 @@ class _Attempt:
 
 
 class _Carry:
-    """The first value of what a loop carries, whose weak types bend to what the body makes of them."""
+    """The first value of what a loop carries; weak types bend to what the body makes."""
 
     def __init__(self, name, init):
         self._name = name
@@ -238,14 +248,16 @@ class _Carry:
         return outputs
 
     def settle(self, trace_once, results_of):
-        """Traces the body until types stay. Returns: the last attempt. Raises: TypeError if they do not."""
+        """Traces the body until types stay. Returns: the last attempt. Raises: TypeError if they do
+        not.
+        """
         while True:
             attempt = trace_once(self)
             results, structure = results_of(attempt)
             if structure != self._structure:
                 raise TypeError(
-                    f"the body of {self._name} takes a carry of structure {self._structure} and returns {structure} "
-                    f"({location.text()})"
+                    f"the body of {self._name} takes a carry of structure {self._structure} and"
+                    f" returns {structure} ({location.text()})"
                 )
             if not self._bend(results):
                 self._cast_results(attempt, results)
@@ -267,8 +279,9 @@ class _Carry:
             for i, (leaf, result) in enumerate(zip(self.leaves, results)):
                 if result.shape != leaf.shape or not self._fits(leaf, result):
                     raise TypeError(
-                        f"the body of {self._name} changes {self._paths[i]} from {leaf.type_text} to "
-                        f"{result.describe()}; a loop carries values of one type ({location.text()})"
+                        f"the body of {self._name} changes {self._paths[i]} from {leaf.type_text}"
+                        f" to {result.describe()}; a loop carries values of one type"
+                        f" ({location.text()})"
                     )
                 results[i] = core.cast(result, leaf.dtype_name, leaf.weak_type)
 

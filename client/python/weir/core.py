@@ -38,17 +38,19 @@ def apply(op, inputs, attrs=None, weak_type=False):
 
 
 def check_scope(x):
-    """Returns: `x`. Raises: TracingError if it belongs to a program or a loop body that is finished."""
+    """Returns: `x`. Raises: TracingError if it belongs to a program or a loop body that is
+    finished.
+    """
     trace = tracing.current()
     if x.owner is not trace:
         raise errors.TracingError(
-            f"the array {x.describe()} belongs to a function whose tracing is over, and was used at "
-            f"{location.text()}; pass it as an argument and return it as a result"
+            f"the array {x.describe()} belongs to a function whose tracing is over, and was used at"
+            f" {location.text()}; pass it as an argument and return it as a result"
         )
     if x.region not in trace.regions:
         raise errors.TracingError(
-            f"the array {x.describe()} was made inside the body of a loop or branch that is finished, and was used "
-            f"at {location.text()}; return it from the body"
+            f"the array {x.describe()} was made inside the body of a loop or branch that is"
+            f" finished, and was used at {location.text()}; return it from the body"
         )
     return x
 
@@ -98,7 +100,9 @@ def as_array(x, what="operand"):
 
 
 def type_of(x):
-    """Returns: (element type, weak) of an operand that may be a number, a NumPy array or a traced one."""
+    """Returns: (element type, weak) of an operand that may be a number, a NumPy array or a traced
+    one.
+    """
     if isinstance(x, Array):
         return x.dtype_name, x.weak_type
     if is_scalar(x):
@@ -138,7 +142,9 @@ def promote(*operands):
 
 
 def promote_inexact(*operands):
-    """Returns: the operands as arrays of the float or complex type in which they meet; integers become f32."""
+    """Returns: the operands as arrays of the float or complex type in which they meet; integers
+    become f32.
+    """
     dtype_name, weak_type = dtypes.promote([type_of(x) for x in operands])
     return [to_dtype(x, dtypes.to_inexact(dtype_name), weak_type) for x in operands]
 
@@ -152,12 +158,16 @@ def canonical_axis(axis, ndim):
         raise TypeError(f"an axis must be a Python integer, found {axis.describe()}")
     number = int(axis)
     if not -ndim <= number < ndim:
-        raise ValueError(f"there is no axis {number} in an array of {ndim} axes ({location.text()})")
+        raise ValueError(
+            f"there is no axis {number} in an array of {ndim} axes ({location.text()})"
+        )
     return number % ndim if ndim else 0
 
 
 def canonical_axes(axes, ndim):
-    """Returns: axes (None: all of them) counted from the front. Raises: ValueError for one given twice."""
+    """Returns: axes (None: all of them) counted from the front. Raises: ValueError for one given
+    twice.
+    """
     if axes is None:
         return tuple(range(ndim))
     if not isinstance(axes, (tuple, list)):
@@ -176,7 +186,8 @@ def canonical_shape(shape):
     for extent in shape:
         if isinstance(extent, Array):
             raise TypeError(
-                f"a shape must be known while tracing, found {extent.describe()} in it ({location.text()})"
+                f"a shape must be known while tracing, found {extent.describe()} in it"
+                f" ({location.text()})"
             )
         out.append(extent if isinstance(extent, str) else int(extent))
     return tuple(out)
@@ -198,17 +209,21 @@ def broadcast_shapes(*shapes):
 
 
 def broadcast_to(x, shape):
-    """Returns: `x` repeated along new axes in front and along axes of size 1. Raises: ValueError."""
+    """`x` repeated along new axes in front and along axes of size 1. Raises: ValueError."""
     if x.shape == tuple(shape):
         return x
     if broadcast_shapes(x.shape, shape) != tuple(shape):
-        raise ValueError(f"shape {x.shape} does not broadcast to {tuple(shape)} ({location.text()})")
+        raise ValueError(
+            f"shape {x.shape} does not broadcast to {tuple(shape)} ({location.text()})"
+        )
     first = len(shape) - x.ndim
     return broadcast_in_dim(x, shape, range(first, len(shape)))
 
 
 def broadcast_in_dim(x, shape, axes):
-    """Returns: an array of this shape in which axis i of `x` is axis axes[i]; the other axes repeat."""
+    """Returns: an array of this shape in which axis i of `x` is axis axes[i]; the other axes
+    repeat.
+    """
     return apply("broadcast_in_dim", [x], {"shape": tuple(shape), "axes": list(axes)}, x.weak_type)
 
 
@@ -268,7 +283,9 @@ def concatenate(arrays, axis):
 
 
 def expand_dims(x, axes):
-    """Returns: `x` with axes of size 1 where they stand in the result; `axes` are counted from the front."""
+    """Returns: `x` with axes of size 1 where they stand in the result; `axes` are counted from the
+    front.
+    """
     others = iter(x.shape)
     ndim = x.ndim + len(axes)
     return reshape(x, [1 if i in axes else next(others) for i in range(ndim)])

@@ -1,7 +1,8 @@
-"""Element types: Weir's names, NumPy's types, and how types meet (JAX's published promotion lattice).
+"""Element types: Weir's names, NumPy's types, and how types meet (JAX's published promotion
+lattice).
 
-A Python scalar is *weak*: it takes the type of the array beside it. Where a weak number must have a type it is i32, f32
-or c64.
+A Python scalar is *weak*: it takes the type of the array beside it. Where a weak number must have a
+type it is i32, f32 or c64.
 """
 
 import numpy as np
@@ -50,7 +51,8 @@ INTEGERS = SIGNED + UNSIGNED
 
 
 def name_of(dtype):
-    """Returns: Weir's name of a type given as NumPy type, Python type, name ("f32", "float32") or bfloat16.
+    """Returns: Weir's name of a type given as NumPy type, Python type, name ("f32", "float32") or
+    bfloat16.
 
     Raises: InvalidArgument for types without a counterpart.
     """
@@ -66,7 +68,8 @@ def name_of(dtype):
         raise errors.InvalidArgument(f"{dtype!r} is no element type") from error
     if found is None:
         raise errors.InvalidArgument(
-            f"{np.dtype(dtype)!r} is no element type of Weir; these are: {', '.join(_TO_NUMPY)}, bf16"
+            f"{np.dtype(dtype)!r} is no element type of Weir; these are: {', '.join(_TO_NUMPY)},"
+            " bf16"
         )
     return found
 

@@ -8,8 +8,8 @@ from weir import core, program, trace as tracing, tree
 def operation(function):
     """Makes a function over traced arrays one that also takes NumPy arrays outside of a trace.
 
-    There the NumPy arrays among the arguments (also inside tuples, lists and dictionaries) are the inputs of a program,
-    everything else is fixed, and the results are NumPy arrays.
+    There the NumPy arrays among the arguments (also inside tuples, lists and dictionaries) are the
+    inputs of a program, everything else is fixed, and the results are NumPy arrays.
     """
 
     @functools.wraps(function)

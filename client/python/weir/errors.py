@@ -1,12 +1,13 @@
 """Exceptions of this package.
 
-Every error is a `weir.Error`. What a coordinator or the C++ library reports has one subclass for each status code; what
-is wrong with a traced function is a `TracingError` or one of Python's own classes (TypeError, ValueError, IndexError).
+Every error is a `weir.Error`. What a coordinator or the C++ library reports has one subclass for
+each status code; what is wrong with a traced function is a `TracingError` or one of Python's own
+classes (TypeError, ValueError, IndexError).
 """
 
 __all__ = (
-    "Aborted AlreadyExists Cancelled DeadlineExceeded Error FailedPrecondition Internal InvalidArgument NotFound "
-    "OutOfRange ResourceExhausted TracingError Unavailable Unimplemented"
+    "Aborted AlreadyExists Cancelled DeadlineExceeded Error FailedPrecondition Internal"
+    " InvalidArgument NotFound OutOfRange ResourceExhausted TracingError Unavailable Unimplemented"
 ).split()
 
 
@@ -65,7 +66,8 @@ class Internal(Error):
 class TracingError(Error, TypeError):
     """Python asked for the value of an array that exists only while a function is traced.
 
-    The message names the array, where it was made, where it was used, and what to write in its place.
+    The message names the array, where it was made, where it was used, and what to write in its
+    place.
     """
 
 

@@ -9,7 +9,8 @@ class Explanation:
 
     Attributes:
       stages: names of the compiler's passes, in order.
-      fallbacks: one dictionary (op, node, location, reason) for each operation that runs one iteration after the other.
+      fallbacks: one dictionary (op, node, location, reason) for each operation that runs one
+        iteration after the other.
       notes: further remarks of the compiler.
       counters: of one run, summed over workers: kernel_launches, chunks, arena_bytes, run_ns, ...
       report: the whole report of that run.

@@ -1,8 +1,8 @@
 """Indexing of traced arrays as in NumPy, and updates through `.at`.
 
-An index has one entry for each axis: a slice with Python bounds, an integer, or an integer array (traced or not). What
-lies outside: an integer known while tracing raises IndexError, a traced one is clamped when reading and dropped when
-updating, as in JAX. Negative numbers count from the end.
+An index has one entry for each axis: a slice with Python bounds, an integer, or an integer array
+(traced or not). What lies outside: an integer known while tracing raises IndexError, a traced one
+is clamped when reading and dropped when updating, as in JAX. Negative numbers count from the end.
 """
 
 from weir import core, dtypes, location
@@ -10,7 +10,7 @@ from weir.array import Array
 
 
 def take_row(x, index):
-    """Row `index` (i64 scalar, not negative) of the leading axis: what a parallel loop does first."""
+    """Row `index` (i64 scalar, not negative) of axis 0: what a parallel loop does first."""
     return _gather(x, core.as_array(index), [0])
 
 
@@ -39,7 +39,8 @@ class _Plan:
     Attributes:
       x: the array with the new axes of the index (size 1).
       entries: one for each of its axes.
-      arrays: positions of the entries that are arrays; integers beside arrays with axes are arrays too.
+      arrays: positions of the entries that are arrays; integers beside arrays with axes are arrays
+        too.
       adjacent: whether those stand side by side; else their axes come first in the result.
     """
 
@@ -69,7 +70,9 @@ def _expand(x, index):
         _check_item(item)
     used = sum(1 for item in items if item is not None and item is not Ellipsis)
     if used > x.ndim:
-        raise IndexError(f"{used} indices for an array of {x.ndim} axes: {x.describe()} ({location.text()})")
+        raise IndexError(
+            f"{used} indices for an array of {x.ndim} axes: {x.describe()} ({location.text()})"
+        )
     ellipses = [i for i, item in enumerate(items) if item is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError(f"an index has at most one ellipsis ({location.text()})")
@@ -84,13 +87,14 @@ def _check_item(item):
     )
     if is_bool:
         raise IndexError(
-            f"a boolean mask as index at {location.text()} selects a number of elements that only the run knows; use "
-            "weir.numpy.where(mask, x, y) to choose element by element, or where= of a reduction"
+            f"a boolean mask as index at {location.text()} selects a number of elements that only"
+            " the run knows; use weir.numpy.where(mask, x, y) to choose element by element, or"
+            " where= of a reduction"
         )
     if isinstance(item, (list, str, float)):
         raise TypeError(
-            f"an index must be an integer, a slice or an integer array, found {type(item).__name__} "
-            f"({location.text()}); weir.numpy.array makes an array of a list"
+            f"an index must be an integer, a slice or an integer array, found {type(item).__name__}"
+            f" ({location.text()}); weir.numpy.array makes an array of a list"
         )
 
 
@@ -109,14 +113,16 @@ def _known_integer(item):
         return item.__index__()
     except AttributeError:
         raise TypeError(
-            f"an index must be an integer, a slice or an integer array, found {type(item).__name__} "
-            f"({location.text()})"
+            f"an index must be an integer, a slice or an integer array, found {type(item).__name__}"
+            f" ({location.text()})"
         ) from None
 
 
 def _check_inside(number, extent, axis):
     if not -extent <= number < extent:
-        raise IndexError(f"index {number} is outside of axis {axis} of size {extent} ({location.text()})")
+        raise IndexError(
+            f"index {number} is outside of axis {axis} of size {extent} ({location.text()})"
+        )
 
 
 def _slice_entry(item, extent):
@@ -136,7 +142,9 @@ def _slice_entry(item, extent):
 def _array_entry(item, extent, axis):
     dtype_name, _ = core.type_of(item)
     if dtype_name not in dtypes.INTEGERS:
-        raise TypeError(f"an index array must hold integers, found {dtype_name} ({location.text()})")
+        raise TypeError(
+            f"an index array must hold integers, found {dtype_name} ({location.text()})"
+        )
     if core.is_numpy(item):
         outside = (item < -extent) | (item >= extent)
         if outside.any():
@@ -163,7 +171,9 @@ def _from_front(index, extent):
 
 
 def _slice_known(plan):
-    """Applies slices and, where there are no arrays with axes, integers. Drops their entries and axes."""
+    """Applies slices and, where there are no arrays with axes, integers. Drops their entries and
+    axes.
+    """
     x = plan.x
     start, limit, stride, flipped = [], [], [], []
     for axis, (entry, extent) in enumerate(zip(plan.entries, x.shape)):
@@ -194,7 +204,9 @@ def _ascending(start, count, step):
 
 
 def _gather_arrays(plan, x):
-    """Returns: the gathered array, with the axes of the index arrays where the first of them stands."""
+    """Returns: the gathered array, with the axes of the index arrays where the first of them
+    stands.
+    """
     indices = [plan.entries[i].value for i in plan.arrays]
     if len(indices) == 1:
         return _gather(x, indices[0], plan.arrays)
@@ -241,10 +253,12 @@ def _move_picked(plan, gathered):
 
 
 class IndexUpdater:
-    """`x.at[index]`: each method returns a copy of `x` in which the elements of `x[index]` are updated.
+    """`x.at[index]`: each method returns a copy of `x` in which the elements of `x[index]` are
+    updated.
 
-    The operand is broadcast to the shape of `x[index]` and converted to the type of `x`. Where an element is named more
-    than once, `set` keeps the last one and the others apply all. Elements outside are left out.
+    The operand is broadcast to the shape of `x[index]` and converted to the type of `x`. Where an
+    element is named more than once, `set` keeps the last one and the others apply all. Elements
+    outside are left out.
     """
 
     __slots__ = ("_x", "_index")
@@ -298,7 +312,9 @@ class AtProperty:
 
 
 def _scatter(x, index, value, combiner):
-    """Every axis that the index touches becomes part of the index vectors; the others form the window."""
+    """Every axis that the index touches becomes part of the index vectors; the others form the
+    window.
+    """
     plan = _Plan(x, index)
     target = plan.x
     touched = [i for i, entry in enumerate(plan.entries) if entry.kind != "all"]
@@ -306,7 +322,9 @@ def _scatter(x, index, value, combiner):
     if not touched:
         touched, window = ([0], window[1:]) if target.ndim else ([], [])
     layout = _Layout(plan, touched)
-    updates = core.transpose(core.broadcast_to(value, layout.result_shape), layout.to_updates(window))
+    updates = core.transpose(
+        core.broadcast_to(value, layout.result_shape), layout.to_updates(window)
+    )
     batch_ndim = updates.ndim - len(window)
     attrs = {
         "update_window_dims": list(range(batch_ndim, updates.ndim)),
@@ -325,7 +343,8 @@ def _scatter(x, index, value, combiner):
 class _Layout:
     """Which axis of `x[index]` each part of an index makes.
 
-    The axes of an update are: those of the index arrays, one for each slice, then those of the window.
+    The axes of an update are: those of the index arrays, one for each slice, then those of the
+    window.
     """
 
     def __init__(self, plan, touched):
@@ -354,7 +373,8 @@ class _Layout:
     def result_shape(self):
         """The shape of `x[index]`."""
         return tuple(
-            self._array_shape[which] if kind == "array" else self._count(which) for kind, which in self._axes
+            self._array_shape[which] if kind == "array" else self._count(which)
+            for kind, which in self._axes
         )
 
     def to_updates(self, window):

@@ -9,22 +9,25 @@ from weir import core, program, trace as tracing, tree
 def jit(function=None, *, static_argnums=(), static_argnames=()):
     """Compiles a function of arrays into a program.
 
-    The function is called once for each combination of element types, shapes and pytree structure of its arguments;
-    later calls run the program that this made. Inside another traced function it is simply called.
+    The function is called once for each combination of element types, shapes and pytree structure
+    of its arguments; later calls run the program that this made. Inside another traced function it
+    is simply called.
 
     Args:
       function: takes and returns pytrees of arrays and numbers.
-      static_argnums, static_argnames: positions and names of arguments that are no arrays; they must be hashable, and
-        each of their values makes a program of its own.
+      static_argnums, static_argnames: positions and names of arguments that are no arrays; they
+        must be hashable, and each of their values makes a program of its own.
 
-    Returns: a function that takes NumPy arrays and numbers and returns NumPy arrays. Its `lower(*args)` gives the program
-    without running it.
+    Returns: a function that takes NumPy arrays and numbers and returns NumPy arrays. Its
+    `lower(*args)` gives the program without running it.
 
-    Raises (when called): TracingError where Python needs the numbers of an array; InvalidArgument for shapes and types
-    that do not fit.
+    Raises (when called): TracingError where Python needs the numbers of an array; InvalidArgument
+    for shapes and types that do not fit.
     """
     if function is None:
-        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames
+        )
     return _Compiled(function, static_argnums, static_argnames)
 
 
@@ -48,7 +51,9 @@ class _Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def lower(self, *args, **kwargs):
-        """Returns: the traced program for arguments like these; its `text` is the program in text form."""
+        """Returns: the traced program for arguments like these; its `text` is the program in text
+        form.
+        """
         return self._prepare(args, kwargs)[0]
 
     def run_with_report(self, *args, **kwargs):
@@ -111,8 +116,9 @@ class _Compiled:
             if core.is_scalar(leaf) or core.is_numpy(leaf):
                 continue
             raise TypeError(
-                f"argument {name} of {self._name()} is a {type(leaf).__name__}, which is neither an array nor a "
-                "number; name it in static_argnums or static_argnames if the program is to depend on it"
+                f"argument {name} of {self._name()} is a {type(leaf).__name__}, which is neither an"
+                " array nor a number; name it in static_argnums or static_argnames if the program"
+                " is to depend on it"
             )
 
 

@@ -1,8 +1,9 @@
 """One function for each op of the registry, and the structured loops and branches.
 
-The functions are made from the op table (`weir.ops()`): operands by position, attributes as keywords. Nothing promotes or
-broadcasts, but a Python number takes the element type of the first array beside it and, for element-wise ops, its
-shape. Names that Python reserves get an underscore: `and_`, `or_`, `not_`.
+The functions are made from the op table (`weir.ops()`): operands by position, attributes as
+keywords. Nothing promotes or broadcasts, but a Python number takes the element type of the first
+array beside it and, for element-wise ops, its shape. Names that Python reserves get an underscore:
+`and_`, `or_`, `not_`.
 """
 
 import keyword
@@ -21,7 +22,9 @@ _NO_PRIMITIVE = ("call", "constant")
 
 
 def ops():
-    """Returns: one dictionary for each op: name, summary, attributes (name, kind, required), numbers of operands."""
+    """Returns: one dictionary for each op: name, summary, attributes (name, kind, required),
+    numbers of operands.
+    """
     return [dict(row) for row in _OPS.values()]
 
 
@@ -46,7 +49,9 @@ def _primitive(row):
     def primitive(*operands, **attrs):
         for name in attrs:
             if name not in kinds:
-                raise TypeError(f"{row['name']} has no attribute '{name}'; it has {', '.join(kinds) or 'none'}")
+                raise TypeError(
+                    f"{row['name']} has no attribute '{name}'; it has {', '.join(kinds) or 'none'}"
+                )
         arrays = [core.as_array(x) for x in operands if not core.is_scalar(x)]
         like = arrays[0] if arrays else None
         values = [_operand_like(x, like, row["elementwise"]) for x in operands]
@@ -58,7 +63,10 @@ def _primitive(row):
 
 
 def _document(row):
-    attrs = [f"  {name} ({kind}{'' if required else ', optional'})" for name, kind, required in row["attrs"]]
+    attrs = [
+        f"  {name} ({kind}{'' if required else ', optional'})"
+        for name, kind, required in row["attrs"]
+    ]
     return row["summary"] + ".\n\nAttributes:\n" + "\n".join(attrs or ["  none"])
 
 
@@ -93,4 +101,6 @@ def dynamic_slice_in_dim(x, start, size, axis=0):
     at = core.canonical_axis(axis, array.ndim)
     starts = [start if i == at else 0 for i in range(array.ndim)]
     sizes = [size if i == at else extent for i, extent in enumerate(array.shape)]
-    return core.apply("dynamic_slice", [array] + [core.to_dtype(s, "i64") for s in starts], {"sizes": sizes})
+    return core.apply(
+        "dynamic_slice", [array] + [core.to_dtype(s, "i64") for s in starts], {"sizes": sizes}
+    )

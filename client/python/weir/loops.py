@@ -1,4 +1,6 @@
-"""Loops over iterations that do not depend on one another: `pfor`, and `for_loop` with the same contract."""
+"""Loops over iterations that do not depend on one another: `pfor`, and `for_loop` with the same
+contract.
+"""
 
 import operator
 
@@ -32,8 +34,8 @@ def pfor(body, n, chunk_size=None, strict=False):
     """Runs `body(i)` for i = 0 .. n-1, all at once, and stacks the results.
 
     Args:
-      body: takes the iteration as an i64 scalar; returns a pytree of arrays whose shapes do not depend on it. Its
-        iterations cannot see one another.
+      body: takes the iteration as an i64 scalar; returns a pytree of arrays whose shapes do not
+        depend on it. Its iterations cannot see one another.
       n: how many iterations; a Python integer, may be 0.
       chunk_size: how many iterations run at once; the results do not depend on it.
       strict: whether an operation that can only run one iteration after the other is an error.
@@ -96,7 +98,9 @@ def _in_chunks(body, n, chunk_size, randomness):
     outputs = [core.reshape(x, (chunks * chunk_size, *x.shape[2:])) for x in outer.outputs]
     if rest:
         trace.draws = first_draw
-        left = _stack("pfor", [], body, rest, lambda index: _plus(index, chunks * chunk_size), randomness)
+        left = _stack(
+            "pfor", [], body, rest, lambda index: _plus(index, chunks * chunk_size), randomness
+        )
         outputs = [core.concatenate(parts, 0) for parts in zip(outputs, left.outputs)]
     return Stacked(whole.structure, outputs, whole.inner, whole.varies)
 
@@ -108,9 +112,11 @@ def _plus(a, b):
 
 
 def _stack(op, operands, body, n, to_iteration, randomness):
-    """One node of a loop that collects what `body(to_iteration(index))` returns. Returns: `Stacked`.
+    """One node of a loop that collects what `body(to_iteration(index))` returns. Returns:
+    `Stacked`.
 
-    With randomness None the loop is no part of the program's meaning, and random numbers do not see it.
+    With randomness None the loop is no part of the program's meaning, and random numbers do not see
+    it.
     """
     trace = tracing.current()
     origin = (op, *location.of_caller())
@@ -138,8 +144,8 @@ def _stack(op, operands, body, n, to_iteration, randomness):
 def _check_count(what, n):
     if isinstance(n, Array):
         raise TypeError(
-            f"{what} needs a Python integer as its number of iterations, found {n.describe()}; weir.fori_loop takes one "
-            "that is known only at run time"
+            f"{what} needs a Python integer as its number of iterations, found {n.describe()};"
+            " weir.fori_loop takes one that is known only at run time"
         )
     count = operator.index(n)
     if count < 0:

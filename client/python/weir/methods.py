@@ -29,18 +29,21 @@ _COMPARISONS = {
 }
 _UNARY = {"neg": wnp.negative, "pos": wnp.positive, "abs": wnp.abs, "invert": wnp.invert}
 _METHODS = (
-    "all any argmax argmin argsort clip conj cumprod cumsum diagonal dot max mean min prod ptp ravel repeat round sort std "
-    "squeeze sum swapaxes take trace var"
+    "all any argmax argmin argsort clip conj cumprod cumsum diagonal dot max mean min prod ptp"
+    " ravel repeat round sort std squeeze sum swapaxes take trace var"
 ).split()
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
-    """A NumPy function of traced arrays, such as that of `numpy_array + array`, is the one of this name here."""
+    """A NumPy function of traced arrays, such as that of `numpy_array + array`, is the one of this
+    name here.
+    """
     function = getattr(wnp, ufunc.__name__, None)
     if method != "__call__" or function is None or kwargs:
         raise errors.TracingError(
-            f"numpy.{ufunc.__name__} cannot work on the traced array {self.describe()} at {location.text()}; use "
-            "weir.numpy, or return the array from the traced function first"
+            f"numpy.{ufunc.__name__} cannot work on the traced array {self.describe()} at"
+            f" {location.text()}; use weir.numpy, or return the array from the traced function"
+            " first"
         )
     return function(*inputs)
 

@@ -14,7 +14,8 @@ def load_onnx(path):
 
     Returns: a `Model`, which is called like a function.
 
-    Raises: FileNotFoundError; InvalidArgument for a file that is no model; Unimplemented naming an operator that has no
+    Raises: FileNotFoundError; InvalidArgument for a file that is no model; Unimplemented naming an
+    operator that has no
       translation.
     """
     with open(path, "rb") as file:
@@ -23,14 +24,15 @@ def load_onnx(path):
 
 
 class Model:
-    """An imported model. Called with arrays for its inputs, by position or by name, it returns its output, or a tuple
-    of outputs if it has several.
+    """An imported model. Called with arrays for its inputs, by position or by name, it returns its
+    output, or a tuple of outputs if it has several.
 
-    Inside of traced functions it takes traced arrays and becomes part of the program, so `weir.vmap(model)` maps it
-    over axes that it does not know.
+    Inside of traced functions it takes traced arrays and becomes part of the program, so
+    `weir.vmap(model)` maps it over axes that it does not know.
 
     Attributes:
-      inputs, outputs: lists of (name, element type, shape); sizes that the model leaves open are texts.
+      inputs, outputs: lists of (name, element type, shape); sizes that the model leaves open are
+        texts.
     """
 
     def __init__(self, native):
@@ -48,7 +50,9 @@ class Model:
 
     def __repr__(self):
         def texts(values):
-            return ", ".join(f"{name}: {dtype}[{','.join(map(str, shape))}]" for name, dtype, shape in values)
+            return ", ".join(
+                f"{name}: {dtype}[{','.join(map(str, shape))}]" for name, dtype, shape in values
+            )
 
         return f"weir.onnx.Model(({texts(self.inputs)}) -> ({texts(self.outputs)}))"
 
@@ -57,10 +61,16 @@ class Model:
         names = [name for name, _, _ in self.inputs]
         given = dict(zip(names, args))
         if len(args) > len(names):
-            raise TypeError(f"the model takes {len(names)} inputs, found {len(args)} ({location.text()})")
+            raise TypeError(
+                f"the model takes {len(names)} inputs, found {len(args)} ({location.text()})"
+            )
         for name, value in kwargs.items():
             if name not in names or name in given:
-                reason = "given twice" if name in given else f"no input; the inputs are {', '.join(names)}"
+                reason = (
+                    "given twice"
+                    if name in given
+                    else f"no input; the inputs are {', '.join(names)}"
+                )
                 raise TypeError(f"'{name}' is {reason} ({location.text()})")
             given[name] = value
         missing = [name for name in names if name not in given]
@@ -75,11 +85,13 @@ class Model:
             for x, (name, dtype, _) in zip(self._bind(args, kwargs), self.inputs)
         ]
         name, constants = self._function_of(tracing.current())
-        outputs = core.apply_all("call", arrays + [core.constant(c) for c in constants], {"callee": name})
+        outputs = core.apply_all(
+            "call", arrays + [core.constant(c) for c in constants], {"callee": name}
+        )
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _function_of(self, trace):
-        """Returns: (function of the program that is this model, what it takes besides the inputs)."""
+        """Returns: (function of this model, what it takes besides the inputs)."""
         if id(self) not in trace.models:
             name = f"model{len(trace.models)}"
             constants = trace.builder.add_copy_of(self._native, name, tracing.INLINE_ELEMENTS)

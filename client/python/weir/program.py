@@ -1,4 +1,6 @@
-"""From a Python function to a program: one trace, whose inputs and results are the leaves of pytrees."""
+"""From a Python function to a program: one trace, whose inputs and results are the leaves of
+pytrees.
+"""
 
 import numpy as np
 

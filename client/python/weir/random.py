@@ -1,9 +1,11 @@
-"""Random numbers by counters: a draw is a pure function of its seed and of where it stands, never of a hidden state.
+"""Random numbers by counters: a draw is a pure function of its seed and of where it stands, never
+of a hidden state.
 
-Each function takes `seed`, a Python integer or an integer scalar of the program. In one traced function the draws of one
-seed are numbered, so two of them differ; tracing the function again gives the same numbers. Inside of loops the
-iteration is part of the place: iterations draw different numbers, the same ones in `weir.pfor`, `weir.vmap` and
-`weir.for_loop`, whatever the chunks, workers and the number of iterations.
+Each function takes `seed`, a Python integer or an integer scalar of the program. In one traced
+function the draws of one seed are numbered, so two of them differ; tracing the function again gives
+the same numbers. Inside of loops the iteration is part of the place: iterations draw different
+numbers, the same ones in `weir.pfor`, `weir.vmap` and `weir.for_loop`, whatever the chunks, workers
+and the number of iterations.
 """
 
 import math
@@ -20,7 +22,9 @@ def _seed_and_key(seed):
     if isinstance(seed, Array) or core.is_numpy(seed):
         array = core.as_array(seed, "the seed")
         if array.shape or array.dtype_name not in dtypes.INTEGERS:
-            raise TypeError(f"a seed must be an integer scalar, found {array.describe()} ({location.text()})")
+            raise TypeError(
+                f"a seed must be an integer scalar, found {array.describe()} ({location.text()})"
+            )
         return 0, core.cast(array, "u64")
     number = operator.index(seed)
     if not -(2**63) <= number < 2**63:
@@ -33,8 +37,8 @@ def _fold_loops(key):
     for frame in tracing.current().loops:
         if frame.randomness == "error":
             raise errors.TracingError(
-                f"random numbers are drawn at {location.text()} inside of a vmap with randomness='error'; "
-                "use 'different' or 'same'"
+                f"random numbers are drawn at {location.text()} inside of a vmap with"
+                " randomness='error'; use 'different' or 'same'"
             )
         if frame.randomness == "same":
             continue
@@ -93,7 +97,9 @@ def normal(shape=(), dtype="f32", *, seed):
 
 @operation
 def bernoulli(p=0.5, shape=None, *, seed):
-    """Returns: bools that are true with probability p, which broadcasts to `shape` (by default its own)."""
+    """Returns: bools that are true with probability p, which broadcasts to `shape` (by default its
+    own).
+    """
     chance = core.as_array(p)
     if chance.dtype_name not in dtypes.FLOATS:
         chance = core.cast(chance, "f32")
@@ -146,7 +152,9 @@ def categorical(logits, axis=-1, shape=None, *, seed):
     extents = rest if shape is None else core.canonical_shape(shape)
     more = len(extents) - len(rest)
     if more < 0 or extents[more:] != rest:
-        raise ValueError(f"categorical: shape {extents} does not end with {rest} ({location.text()})")
+        raise ValueError(
+            f"categorical: shape {extents} does not end with {rest} ({location.text()})"
+        )
     full = extents[: more + at] + (scores.shape[at],) + extents[more + at :]
     noise = gumbel(full, scores.dtype_name, seed=seed)
     return reductions.argmax(noise + scores, axis=more + at)
@@ -169,7 +177,9 @@ def permutation(x, axis=0, *, seed):
 
 @operation
 def choice(x, shape=(), p=None, *, seed):
-    """Returns: elements of the vector x (or of 0 .. x-1), each as likely or with probabilities p, with replacement."""
+    """Returns: elements of the vector x (or of 0 .. x-1), each as likely or with probabilities p,
+    with replacement.
+    """
     values = core.iota((operator.index(x),), 0, "i32") if core.is_scalar(x) else core.as_array(x)
     if p is None:
         places = randint(shape, 0, values.shape[0], "i64", seed=seed)

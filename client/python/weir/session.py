@@ -1,7 +1,8 @@
 """Sessions: where programs run.
 
-A session is a connection to a coordinator, or a whole cluster inside this process. Calls use the innermost session that
-was entered with `with`, else the last one that `connect` made, else one that is made now.
+A session is a connection to a coordinator, or a whole cluster inside this process. Calls use the
+innermost session that was entered with `with`, else the last one that `connect` made, else one that
+is made now.
 """
 
 import atexit
@@ -46,7 +47,9 @@ class Session:
         return self._native.workers()
 
     def close(self):
-        """Ends the session, and the cluster if it is in this process. Later calls raise FailedPrecondition."""
+        """Ends the session, and the cluster if it is in this process. Later calls raise
+        FailedPrecondition.
+        """
         global _default
         with _lock:
             if _default is self:
@@ -75,11 +78,13 @@ def connect(address=None, workers=None):
     """Opens a session, which is the default one from now on.
 
     Args:
-      address: HOST:PORT of a coordinator. By default the environment variable WEIR_ADDRESS, and where there is none a
-        cluster inside this process.
-      workers: how many workers a program may use; for a cluster in this process how many it has (2 by default).
+      address: HOST:PORT of a coordinator. By default the environment variable WEIR_ADDRESS, and
+        where there is none a cluster inside this process.
+      workers: how many workers a program may use; for a cluster in this process how many it has (2
+        by default).
 
-    Returns: the session. As a context manager it is the one that calls use, and is closed at the end.
+    Returns: the session. As a context manager it is the one that calls use, and is closed at the
+    end.
 
     Raises: Unavailable if nobody answers.
     """

@@ -1,7 +1,7 @@
 """The program that grows while a function is traced.
 
-A trace is one program. Its regions nest: the body of a loop is traced inside the region that uses the loop. Traces
-belong to one thread, and at most one is active in it.
+A trace is one program. Its regions nest: the body of a loop is traced inside the region that uses
+the loop. Traces belong to one thread, and at most one is active in it.
 """
 
 import contextlib
@@ -78,7 +78,7 @@ class Trace:
 
     @contextlib.contextmanager
     def inside(self, region):
-        """Operations go to `region`. What it uses of the regions around it counts as used by them."""
+        """Operations go to `region`. What it uses of the regions around it, they use too."""
         self.regions.append(region)
         self.used.append(set())
         try:
@@ -152,13 +152,14 @@ class Trace:
             name = self.unique_name("constant")
             dtype = dtypes.name_of(array.dtype)
             value = self.add_argument(self.main, dtype, array.shape, name)
-            # A copy: the array may change later. It is kept with its id, so that no other can get that.
+            # A copy: the array may change later. It is kept with its id, so that no other can get
+            # that.
             self.hoisted.append((name, np.array(array)))
             self._hoisted_by_id[key] = (value, array)
         return self._hoisted_by_id[key][0]
 
     def type(self, value):
-        """Returns: (element type, shape) of a value; shapes have texts where a size is no number."""
+        """Returns: (element type, shape) of a value; texts for sizes that are no numbers."""
         return self.builder.type(value)
 
 
@@ -166,5 +167,7 @@ def required(what):
     """Returns: the active trace. Raises: TracingError if there is none."""
     trace = current()
     if trace is None:
-        raise errors.TracingError(f"{what} was called outside of a traced function ({location.text()})")
+        raise errors.TracingError(
+            f"{what} was called outside of a traced function ({location.text()})"
+        )
     return trace

@@ -1,4 +1,6 @@
-"""Pytrees: arrays inside nested tuples, lists, dictionaries and named tuples. None is a tree without leaves."""
+"""Pytrees: arrays inside nested tuples, lists, dictionaries and named tuples. None is a tree
+without leaves.
+"""
 
 
 class Structure:
@@ -102,7 +104,8 @@ def leaves(tree):
 
 
 def map(function, tree, *rest):  # pylint: disable=redefined-builtin
-    """Applies `function` to each leaf, together with the leaves of further trees of the same structure.
+    """Applies `function` to each leaf, together with the leaves of further trees of the same
+    structure.
 
     Raises: ValueError where structures differ.
     """
@@ -132,14 +135,17 @@ def paths(tree, prefix):
 
 
 def broadcast_prefix(prefix, tree, what):
-    """Returns: for each leaf of `tree` the leaf of `prefix` above it; None counts as a leaf of `prefix`.
+    """Returns: for each leaf of `tree` the leaf of `prefix` above it; None counts as a leaf of
+    `prefix`.
 
     Raises: ValueError naming `what` where `prefix` is no tree above `tree`.
     """
     if prefix is None or _parts(prefix) is None:
         return [prefix] * len(leaves(tree))
     ours, theirs = _parts(prefix), _parts(tree)
-    fits = theirs is not None and len(ours[2]) == len(theirs[2]) and list(ours[1]) == list(theirs[1])
+    fits = (
+        theirs is not None and len(ours[2]) == len(theirs[2]) and list(ours[1]) == list(theirs[1])
+    )
     if not fits:
         raise ValueError(f"{what} {prefix!r} does not fit the structure {flatten(tree)[1]}")
     out = []

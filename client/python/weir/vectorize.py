@@ -12,30 +12,38 @@ _RANDOMNESS = ("different", "same", "error")
 
 
 def vmap(
-    function, in_axes=0, out_axes=0, axis_size=None, chunk_size=None, randomness="different", strict=False
+    function,
+    in_axes=0,
+    out_axes=0,
+    axis_size=None,
+    chunk_size=None,
+    randomness="different",
+    strict=False,
 ):
     """Maps a function over axes of its arguments.
 
     Args:
       function: from pytrees of arrays, for one example, to pytrees of arrays.
-      in_axes: which axis of each argument counts the examples: an integer, None for an argument that all examples
-        share, or a tuple with one entry for each argument, whose entries may be pytrees of such. Keyword arguments are
-        mapped over their axis 0.
-      out_axes: where the axis of the examples stands in the results: an integer, None for a result that is the same
-        for all of them, or a pytree of such.
+      in_axes: which axis of each argument counts the examples: an integer, None for an argument
+        that all examples share, or a tuple with one entry for each argument, whose entries may be
+        pytrees of such. Keyword arguments are mapped over their axis 0.
+      out_axes: where the axis of the examples stands in the results: an integer, None for a result
+        that is the same for all of them, or a pytree of such.
       axis_size: how many examples; needed where no argument is mapped.
       chunk_size: how many examples run at once; the results do not depend on it.
-      randomness: "different": each example draws random numbers of its own; "same": all draw the same; "error": a draw
-        raises.
+      randomness: "different": each example draws random numbers of its own; "same": all draw the
+        same; "error": a draw raises.
       strict: whether an operation that can only run one example after the other is an error.
 
     Returns: the mapped function, for use inside and outside of traced functions.
 
-    Raises (when called): ValueError where the mapped sizes differ, naming arguments and sizes, or where an argument has
-    no such axis.
+    Raises (when called): ValueError where the mapped sizes differ, naming arguments and sizes, or
+    where an argument has no such axis.
     """
     if randomness not in _RANDOMNESS:
-        raise ValueError(f"randomness must be one of {', '.join(_RANDOMNESS)}, found {randomness!r}")
+        raise ValueError(
+            f"randomness must be one of {', '.join(_RANDOMNESS)}, found {randomness!r}"
+        )
     size = None if axis_size is None else loops._check_count("vmap", axis_size)
     chunk = loops._check_chunk(chunk_size)
 
@@ -58,7 +66,8 @@ class _MappedArguments:
             in_axes = tuple(in_axes)
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ValueError(
-                f"vmap: in_axes has {len(in_axes)} entries and the call {len(args)} arguments ({location.text()})"
+                f"vmap: in_axes has {len(in_axes)} entries and the call {len(args)} arguments"
+                f" ({location.text()})"
             )
         self._function = function
         leaves, self._structure = tree.flatten((args, kwargs))
@@ -78,7 +87,8 @@ class _MappedArguments:
         array = core.as_array(leaf, f"argument {name}, which vmap maps over axis {axis},")
         if not -array.ndim <= axis < array.ndim:
             raise ValueError(
-                f"vmap: argument {name} of shape {array.shape} has no axis {axis} to map over ({location.text()})"
+                f"vmap: argument {name} of shape {array.shape} has no axis {axis} to map over"
+                f" ({location.text()})"
             )
         axis %= array.ndim
         self._axes.append(axis)
@@ -153,5 +163,7 @@ def _shared_result(output, varies, count):
             f"({location.text()})"
         )
     if count == 0:
-        raise ValueError(f"vmap: without examples there is no result for out_axes None ({location.text()})")
+        raise ValueError(
+            f"vmap: without examples there is no result for out_axes None ({location.text()})"
+        )
     return core.reshape(core.slice_axis(output, 0, 0, 1), output.shape[1:])

@@ -153,7 +153,9 @@ def standardize(x, axis=-1, epsilon=1e-5):
 
 @operation
 def one_hot(x, num_classes, dtype="f32", axis=-1):
-    """Returns: for each integer of x a vector along a new axis with 1 at its position; zeros for what lies outside."""
+    """Returns: for each integer of x a vector along a new axis with 1 at its position; zeros for
+    what lies outside.
+    """
     array = core.as_array(x)
     at = core.canonical_axis(axis, array.ndim + 1)
     shape = array.shape[:at] + (num_classes,) + array.shape[at:]

@@ -8,13 +8,17 @@ from weir.numpy import elementwise, ordering, reductions
 
 @operation
 def softmax_cross_entropy(logits, labels, axis=-1):
-    """Returns: the cross entropy between softmax(logits) and the distribution `labels` of the same shape."""
+    """Returns: the cross entropy between softmax(logits) and the distribution `labels` of the same
+    shape.
+    """
     return -reductions.sum(activations.log_softmax(logits, axis) * labels, axis)
 
 
 @operation
 def softmax_cross_entropy_with_integer_labels(logits, labels):
-    """Returns: minus the logarithm of the softmax, over the last axis, at the integer `labels` of the other axes."""
+    """Returns: minus the logarithm of the softmax, over the last axis, at the integer `labels` of
+    the other axes.
+    """
     scores = activations.log_softmax(logits)
     places = core.expand_dims(core.as_array(labels), [scores.ndim - 1])
     picked = ordering.take_along_axis(scores, places, -1)
@@ -23,9 +27,13 @@ def softmax_cross_entropy_with_integer_labels(logits, labels):
 
 @operation
 def sigmoid_binary_cross_entropy(logits, labels):
-    """Returns: the cross entropy between sigmoid(logits) and the probabilities `labels`, element by element."""
+    """Returns: the cross entropy between sigmoid(logits) and the probabilities `labels`, element by
+    element.
+    """
     scores, wanted = core.promote_inexact(logits, labels)
-    return -wanted * activations.log_sigmoid(scores) - (1 - wanted) * activations.log_sigmoid(-scores)
+    return -wanted * activations.log_sigmoid(scores) - (1 - wanted) * activations.log_sigmoid(
+        -scores
+    )
 
 
 @operation

@@ -19,7 +19,9 @@ def _channel_shape(x):
 
 @operation
 def layer_norm(x, scale=None, bias=None, axis=-1, epsilon=1e-5):
-    """Returns: x with mean 0 and variance 1 over `axis`, times `scale` plus `bias`, which broadcast to x."""
+    """Returns: x with mean 0 and variance 1 over `axis`, times `scale` plus `bias`, which broadcast
+    to x.
+    """
     (array,) = core.promote_inexact(x)
     centered = array - reductions.mean(array, axis, keepdims=True)
     variance = reductions.mean(centered * centered, axis, keepdims=True)
@@ -46,7 +48,8 @@ def batch_norm(x, scale=None, bias=None, mean=None, var=None, epsilon=1e-5):
       mean, var: [c], statistics of inference. Without them those of this batch are used.
       epsilon: added to the variance.
 
-    Returns: the normalized array; without `mean` and `var` a tuple (array, mean, var) with those of the batch.
+    Returns: the normalized array; without `mean` and `var` a tuple (array, mean, var) with those of
+    the batch.
     """
     (array,) = core.promote_inexact(x)
     if (mean is None) != (var is None):
@@ -64,13 +67,18 @@ def batch_norm(x, scale=None, bias=None, mean=None, var=None, epsilon=1e-5):
 
 @operation
 def group_norm(x, groups, scale=None, bias=None, epsilon=1e-5):
-    """Returns: x [n, c, space...] normalized over each of `groups` groups of channels; scale and bias are [c]."""
+    """Returns: x [n, c, space...] normalized over each of `groups` groups of channels; scale and
+    bias are [c].
+    """
     (array,) = core.promote_inexact(x)
     if array.ndim < 2 or array.shape[1] % groups:
         raise ValueError(
-            f"group_norm: the channels of {array.describe()} do not split into {groups} groups ({location.text()})"
+            f"group_norm: the channels of {array.describe()} do not split into {groups} groups"
+            f" ({location.text()})"
         )
-    grouped = core.reshape(array, (array.shape[0], groups, array.shape[1] // groups) + array.shape[2:])
+    grouped = core.reshape(
+        array, (array.shape[0], groups, array.shape[1] // groups) + array.shape[2:]
+    )
     out = layer_norm(grouped, axis=tuple(range(2, grouped.ndim)), epsilon=epsilon)
     return _affine(core.reshape(out, array.shape), scale, bias, _channel_shape(array))
 

@@ -12,7 +12,9 @@ def _gates(x, h, w_input, w_hidden, bias, count):
         total = total + bias
     size = total.shape[-1]
     if size % count:
-        raise ValueError(f"the weights give {size} columns, which {count} gates do not share ({location.text()})")
+        raise ValueError(
+            f"the weights give {size} columns, which {count} gates do not share ({location.text()})"
+        )
     axis, width = total.ndim - 1, size // count
     return [core.slice_axis(total, axis, i * width, (i + 1) * width) for i in range(count)]
 

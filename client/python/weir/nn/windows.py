@@ -1,4 +1,4 @@
-"""Convolution and pooling. Arrays are [batch, channels, space...], with one to three axes of space."""
+"""Convolution and pooling. Arrays: [batch, channels, space...], of one to three axes of space."""
 
 import math
 
@@ -19,7 +19,9 @@ def _padding(padding, extents, window, strides, dilation):
         if padding.upper() == "VALID":
             return [(0, 0)] * len(extents)
         if padding.upper() != "SAME":
-            raise ValueError(f"padding must be 'SAME', 'VALID' or numbers, found {padding!r} ({location.text()})")
+            raise ValueError(
+                f"padding must be 'SAME', 'VALID' or numbers, found {padding!r} ({location.text()})"
+            )
         pairs = []
         for extent, size, stride, spread in zip(extents, window, strides, dilation):
             outputs = -(-extent // stride)
@@ -30,7 +32,9 @@ def _padding(padding, extents, window, strides, dilation):
         return [(padding, padding)] * len(extents)
     pairs = [(p, p) if isinstance(p, int) else tuple(p) for p in padding]
     if len(pairs) != len(extents):
-        raise ValueError(f"padding needs {len(extents)} entries, found {padding!r} ({location.text()})")
+        raise ValueError(
+            f"padding needs {len(extents)} entries, found {padding!r} ({location.text()})"
+        )
     return pairs
 
 
@@ -53,8 +57,8 @@ def conv(x, kernel, bias=None, strides=1, padding="VALID", dilation=1, groups=1,
     array, weights = core.promote_inexact(x, kernel)
     if array.ndim < 3 or array.ndim != weights.ndim:
         raise ValueError(
-            f"conv needs x [n, c, space...] and a kernel [o, c, space...], found {array.describe()} and "
-            f"{weights.describe()} ({location.text()})"
+            f"conv needs x [n, c, space...] and a kernel [o, c, space...], found {array.describe()}"
+            f" and {weights.describe()} ({location.text()})"
         )
     space = array.ndim - 2
     strides = _each(strides, space, "strides")
@@ -81,7 +85,9 @@ def _pool(kind, x, window, strides, padding):
     """Returns: the combination of each window."""
     space = x.ndim - 2
     if space < 1:
-        raise ValueError(f"pooling needs x [n, c, space...], found {x.describe()} ({location.text()})")
+        raise ValueError(
+            f"pooling needs x [n, c, space...], found {x.describe()} ({location.text()})"
+        )
     window = _each(window, space, "window")
     strides = window if strides is None else _each(strides, space, "strides")
     pairs = _padding(padding, x.shape[2:], window, strides, (1,) * space)
@@ -100,7 +106,9 @@ def _pool(kind, x, window, strides, padding):
 
 @operation
 def max_pool(x, window, strides=None, padding="VALID"):
-    """Returns: the greatest element of each window of x [n, c, space...]. Strides are the window by default."""
+    """Returns: the greatest element of each window of x [n, c, space...]. Strides are the window by
+    default.
+    """
     return _pool("max", core.as_array(x), window, strides, padding)
 
 
@@ -112,7 +120,9 @@ def min_pool(x, window, strides=None, padding="VALID"):
 
 @operation
 def avg_pool(x, window, strides=None, padding="VALID", count_include_pad=True):
-    """Returns: the mean of each window of x [n, c, space...]; padding counts as zeros unless told otherwise."""
+    """Returns: the mean of each window of x [n, c, space...]; padding counts as zeros unless told
+    otherwise.
+    """
     (array,) = core.promote_inexact(x)
     total = _pool("sum", array, window, strides, padding)
     if count_include_pad:

@@ -1,7 +1,7 @@
 """The functions of NumPy over Weir's arrays, with the names and meanings of jax.numpy.
 
-Inside of traced functions they take and return traced arrays; outside each call is a small program that runs on the
-session and returns a NumPy array.
+Inside of traced functions they take and return traced arrays; outside each call is a small program
+that runs on the session and returns a NumPy array.
 """
 
 import math as _math
@@ -24,7 +24,11 @@ complex64, complex128 = _np.dtype("complex64"), _np.dtype("complex128")
 
 
 def _is_function_of(module, name, value):
-    return callable(value) and not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    return (
+        callable(value)
+        and not name.startswith("_")
+        and getattr(value, "__module__", "") == module.__name__
+    )
 
 
 def _collect():
@@ -39,6 +43,6 @@ def _collect():
 
 globals().update(_collect())
 __all__ = sorted(_collect()) + [
-    *("pi e inf nan newaxis bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()),
-    *("float16 float32 float64 complex64 complex128 bfloat16 promote_types".split()),
+    *"pi e inf nan newaxis bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64".split(),
+    *"float16 float32 float64 complex64 complex128 bfloat16 promote_types".split(),
 ]

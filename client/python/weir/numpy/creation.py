@@ -12,7 +12,8 @@ from weir.eager import operation
 def array(values, dtype=None):
     """An array of numbers, of nested lists of them, or of nested lists of arrays.
 
-    Python numbers have the types that they have in operations: integers i32, floats f32. NumPy arrays keep theirs.
+    Python numbers have the types that they have in operations: integers i32, floats f32. NumPy
+    arrays keep theirs.
 
     Returns: a traced array inside of a traced function, else a NumPy array.
     """
@@ -72,7 +73,7 @@ empty = zeros
 
 @operation
 def full(shape, fill_value, dtype=None):
-    """Returns: an array of one value, which broadcasts to `shape`; of the value's type by default."""
+    """Returns: an array of one value, which broadcasts to `shape`; by default of its type."""
     value = core.as_array(fill_value)
     if dtype is not None:
         value = core.to_dtype(fill_value, dtypes.name_of(dtype))
@@ -122,16 +123,21 @@ def arange(start, stop=None, step=None, dtype=None):
     for number in (start, stop, step):
         if isinstance(number, Array):
             raise TypeError(
-                f"the bounds of arange must be known while tracing, found {number.describe()}: they decide the shape"
+                f"the bounds of arange must be known while tracing, found {number.describe()}: they"
+                " decide the shape"
             )
     integers = all(isinstance(number, (int, np.integer)) for number in (start, stop, step))
     name = _name(dtype, "i32" if integers else "f32")
     if not integers:
-        return core.cast(core.constant(np.arange(start, stop, step).astype(dtypes.to_numpy(name))), name)
+        return core.cast(
+            core.constant(np.arange(start, stop, step).astype(dtypes.to_numpy(name))), name
+        )
     if step == 0:
         raise ValueError("the step of arange is 0")
     counted = core.iota((max(0, math.ceil((stop - start) / step)),), 0, "i64")
-    out = core.cast(core.elementwise("add", core.elementwise("multiply", counted, step), start), name)
+    out = core.cast(
+        core.elementwise("add", core.elementwise("multiply", counted, step), start), name
+    )
     return out
 
 

@@ -1,6 +1,8 @@
-"""Functions of each element: arithmetic, exponentials, rounding, comparison, logic, bits, complex numbers.
+"""Functions of each element: arithmetic, exponentials, rounding, comparison, logic, bits, complex
+numbers.
 
-As in jax.numpy: operands broadcast, types promote (`weir.dtypes`), and functions that need floats make f32 of integers.
+As in jax.numpy: operands broadcast, types promote (`weir.dtypes`), and functions that need floats
+make f32 of integers.
 """
 
 import math
@@ -75,7 +77,11 @@ _BINARY = {
     "maximum": ("maximum", "or", "the greater one, NaN if either is"),
     "minimum": ("minimum", "and", "the smaller one, NaN if either is"),
     "subtract": ("subtract", None, "x - y"),
-    "floor_divide": ("floor_divide", None, "the greatest integer below x / y; integers: x // 0 is -1"),
+    "floor_divide": (
+        "floor_divide",
+        None,
+        "the greatest integer below x / y; integers: x // 0 is -1",
+    ),
     "mod": ("floor_mod", None, "x - y * floor(x / y), with the sign of y; integers: x % 0 is x"),
     "fmod": ("remainder", None, "x - y * trunc(x / y), with the sign of x"),
 }
@@ -86,7 +92,9 @@ def _binary(name, op, bool_op):
         a, b = core.broadcast(*core.promote(x, y))
         if a.dtype_name == "bool":
             if bool_op is None:
-                raise TypeError(f"{name} is not defined for bool; convert with .astype, or use logical_xor")
+                raise TypeError(
+                    f"{name} is not defined for bool; convert with .astype, or use logical_xor"
+                )
             return core.apply(bool_op, [a, b])
         return core.apply(op, [a, b], weak_type=a.weak_type and b.weak_type)
 
@@ -162,8 +170,16 @@ def _bitwise(op):
 
 
 for _name in ("and", "or", "xor"):
-    _define(f"logical_{_name}", _logical(_name), f"Returns: x {_name} y of truth values; numbers are true unless 0.")
-    _define(f"bitwise_{_name}", _bitwise(_name), f"Returns: x {_name} y, bit by bit; integers and bools.")
+    _define(
+        f"logical_{_name}",
+        _logical(_name),
+        f"Returns: x {_name} y of truth values; numbers are true unless 0.",
+    )
+    _define(
+        f"bitwise_{_name}",
+        _bitwise(_name),
+        f"Returns: x {_name} y, bit by bit; integers and bools.",
+    )
 
 
 @operation
@@ -241,7 +257,9 @@ def sign(x):
 def signbit(x):
     """Returns: whether the sign is minus, also of -0."""
     (array,) = core.promote_inexact(x)
-    return core.compare("less", core.elementwise("copysign", core.scalar(1.0, array.dtype_name), array), 0)
+    return core.compare(
+        "less", core.elementwise("copysign", core.scalar(1.0, array.dtype_name), array), 0
+    )
 
 
 @operation
@@ -336,7 +354,9 @@ def logaddexp(x, y):
     difference = core.apply("subtract", [a, b])
     tail = core.apply("log1p", [core.apply("exp", [core.apply("negate", [abs(difference)])])])
     # Equal infinities have no difference.
-    return core.apply("select", [isnan(difference), core.apply("add", [a, b]), core.apply("add", [greater, tail])])
+    return core.apply(
+        "select", [isnan(difference), core.apply("add", [a, b]), core.apply("add", [greater, tail])]
+    )
 
 
 @operation
@@ -354,7 +374,9 @@ def sinc(x):
     zero = core.compare("equal", array, 0)
     one = core.full(array.shape, 1, array.dtype_name)
     safe = core.apply("select", [zero, one, angle])
-    return core.apply("select", [zero, one, core.apply("divide", [core.apply("sin", [safe]), safe])])
+    return core.apply(
+        "select", [zero, one, core.apply("divide", [core.apply("sin", [safe]), safe])]
+    )
 
 
 @operation
@@ -399,7 +421,11 @@ def _class_of_number(op, otherwise):
 
 _define("isnan", _class_of_number("is_nan", False), "Returns: whether each element is NaN.")
 _define("isinf", _class_of_number("is_inf", False), "Returns: whether each element is infinite.")
-_define("isfinite", _class_of_number("is_finite", True), "Returns: whether each element is a finite number.")
+_define(
+    "isfinite",
+    _class_of_number("is_finite", True),
+    "Returns: whether each element is a finite number.",
+)
 isnan, isinf, isfinite = _MODULE.isnan, _MODULE.isinf, _MODULE.isfinite
 
 
@@ -417,7 +443,9 @@ def isneginf(x):
 
 @operation
 def isclose(x, y, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Returns: whether |x - y| <= atol + rtol * |y|, for each pair; infinities are close to themselves."""
+    """Returns: whether |x - y| <= atol + rtol * |y|, for each pair; infinities are close to
+    themselves.
+    """
     a, b = core.broadcast(*core.promote_inexact(x, y))
     near = abs(a - b) <= atol + rtol * abs(b)
     both = core.apply("and", [isfinite(a), isfinite(b)])
@@ -429,17 +457,23 @@ def isclose(x, y, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 @operation
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
-    """Returns: x with NaN and infinities replaced, these by the largest numbers of the type unless given."""
+    """Returns: x with NaN and infinities replaced, these by the largest numbers of the type unless
+    given.
+    """
     array = core.as_array(x)
     if array.dtype_name not in dtypes.FLOATS:
         return array
-    largest = 3.3895313892515355e38 if array.dtype_name == "bf16" else float(np.finfo(array.dtype).max)
+    largest = (
+        3.3895313892515355e38 if array.dtype_name == "bf16" else float(np.finfo(array.dtype).max)
+    )
     for condition, value in (
         (isnan(array), nan),
         (isposinf(array), largest if posinf is None else posinf),
         (isneginf(array), -largest if neginf is None else neginf),
     ):
-        array = core.apply("select", [condition, core.full(array.shape, value, array.dtype_name), array])
+        array = core.apply(
+            "select", [condition, core.full(array.shape, value, array.dtype_name), array]
+        )
     return array
 
 
@@ -502,7 +536,9 @@ def select(conditions, choices, default=0):
 
 @operation
 def astype(x, dtype):
-    """Returns: x in another element type. Floats become integers by dropping what is behind the point, saturated."""
+    """Returns: x in another element type. Floats become integers by dropping what is behind the
+    point, saturated.
+    """
     name = dtypes.name_of(dtype)
     array = core.as_array(x)
     if name == "bool":

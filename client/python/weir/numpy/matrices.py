@@ -59,7 +59,9 @@ def diag(x, k=0):
         raise ValueError(f"diag needs a vector or a matrix, found {array.describe()}")
     size = array.size + abs(k)
     line = core.iota((array.size,), 0, "i64")
-    rows, columns = core.elementwise("add", line, max(0, -k)), core.elementwise("add", line, max(0, k))
+    rows, columns = core.elementwise("add", line, max(0, -k)), core.elementwise(
+        "add", line, max(0, k)
+    )
     rows.is_index = columns.is_index = True
     return core.full((size, size), 0, array.dtype_name).at[rows, columns].set(array)
 
@@ -93,7 +95,9 @@ def vander(x, n=None, increasing=False):
     """Returns: the matrix whose columns are powers of the vector x."""
     array = core.as_array(x)
     count = array.size if n is None else n
-    powers = core.iota((count,), 0, array.dtype_name if array.dtype_name not in dtypes.BOOLS else "i32")
+    powers = core.iota(
+        (count,), 0, array.dtype_name if array.dtype_name not in dtypes.BOOLS else "i32"
+    )
     if not increasing:
         powers = core.reverse(powers, [0])
     return core.elementwise("power", core.reshape(array, (array.size, 1)), powers)

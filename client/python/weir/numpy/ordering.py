@@ -7,14 +7,16 @@ from weir.numpy import reductions, shaping
 
 @operation
 def sort(x, axis=-1, descending=False):
-    """Returns: x sorted along `axis` (None: made flat), NaN last; equal elements keep their order."""
+    """Returns: x sorted along `axis` (None: made flat), NaN last; equals keep their order."""
     array, at = _along(x, axis)
     return core.apply("sort", [array], {"axis": at, "descending": descending, "is_stable": True})
 
 
 @operation
 def argsort(x, axis=-1, descending=False):
-    """Returns: the positions, as i32, in which elements along `axis` are sorted; of equals the first comes first."""
+    """Returns: the positions, as i32, in which elements along `axis` are sorted; of equals the
+    first comes first.
+    """
     array, at = _along(x, axis)
     positions = core.iota(array.shape, at, "i32")
     attrs = {"axis": at, "descending": descending, "is_stable": True}
@@ -37,13 +39,16 @@ def top_k(x, k):
 
 @operation
 def median(x, axis=None, keepdims=False):
-    """Returns: the middle of the sorted elements, the mean of two for an even number; NaN if there is one."""
+    """Returns: the middle of the sorted elements, the mean of two for an even number; NaN if there
+    is one.
+    """
     return quantile(x, 0.5, axis, keepdims)
 
 
 @operation
 def quantile(x, q, axis=None, keepdims=False):
-    """Returns: the element below which a part q of the elements lies, interpolated; NaN if there is one.
+    """Returns: the element below which a part q of the elements lies, interpolated; NaN if there is
+    one.
 
     `q` is a number known while tracing.
     """
@@ -85,11 +90,15 @@ def take(x, indices, axis=None):
 
 @operation
 def take_along_axis(x, indices, axis):
-    """Returns: for each line of x along `axis` the elements at the positions in the same line of `indices`."""
+    """Returns: for each line of x along `axis` the elements at the positions in the same line of
+    `indices`.
+    """
     array, where = core.as_array(x), core.as_array(indices)
     at = core.canonical_axis(axis, array.ndim)
     if where.ndim != array.ndim:
-        raise ValueError(f"take_along_axis needs equal numbers of axes: {array.describe()}, {where.describe()}")
+        raise ValueError(
+            f"take_along_axis needs equal numbers of axes: {array.describe()}, {where.describe()}"
+        )
     lines = core.broadcast_shapes(_without(array.shape, at), _without(where.shape, at))
     array = core.broadcast_to(array, lines[:at] + (array.shape[at],) + lines[at:])
     where = core.broadcast_to(where, lines[:at] + (where.shape[at],) + lines[at:])
@@ -106,23 +115,30 @@ def _without(shape, axis):
 
 @operation
 def searchsorted(x, values, side="left"):
-    """Returns: where `values` would stand in the sorted vector x, as i32; before or behind equal elements."""
+    """Returns: where `values` would stand in the sorted vector x, as i32; before or behind equal
+    elements.
+    """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', found {side!r}")
     line, wanted = core.promote(x, values)
     wanted = core.expand_dims(wanted, [wanted.ndim])
-    return reductions.sum(core.compare("less" if side == "left" else "less_equal", line, wanted), -1)
+    return reductions.sum(
+        core.compare("less" if side == "left" else "less_equal", line, wanted), -1
+    )
 
 
 @operation
 def digitize(x, bins, right=False):
-    """Returns: the number of the bin of each element, as i32; `bins` is an increasing vector of their borders."""
+    """Returns: the number of the bin of each element, as i32; `bins` is an increasing vector of
+    their borders.
+    """
     return searchsorted(bins, x, "left" if right else "right")
 
 
 @operation
 def bincount(x, weights=None, length=None):
-    """Returns: how often each of 0 .. length-1 occurs in the vector of integers x, or the sums of their weights.
+    """Returns: how often each of 0 .. length-1 occurs in the vector of integers x, or the sums of
+    their weights.
 
     `length` decides the shape and must be given.
     """
@@ -135,7 +151,9 @@ def bincount(x, weights=None, length=None):
 
 @operation
 def interp(x, xp, fp):
-    """Returns: the values at x of the line through the points (xp, fp), xp increasing; constant outside."""
+    """Returns: the values at x of the line through the points (xp, fp), xp increasing; constant
+    outside.
+    """
     at, places, values = core.promote_inexact(x, xp, fp)
     last = places.size - 1
     right = core.elementwise("maximum", searchsorted(places, at, "right"), 1)
@@ -144,8 +162,12 @@ def interp(x, xp, fp):
     right.is_index = left.is_index = True
     x0, x1, y0, y1 = places[left], places[right], values[left], values[right]
     line = y0 + (at - x0) / (x1 - x0) * (y1 - y0)
-    line = core.apply("select", core.broadcast(core.compare("less", at, places[0]), values[0], line))
-    return core.apply("select", core.broadcast(core.compare("greater", at, places[last]), values[last], line))
+    line = core.apply(
+        "select", core.broadcast(core.compare("less", at, places[0]), values[0], line)
+    )
+    return core.apply(
+        "select", core.broadcast(core.compare("greater", at, places[last]), values[last], line)
+    )
 
 
 @operation

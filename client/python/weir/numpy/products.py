@@ -26,7 +26,8 @@ def dot_general(x, y, batch=((), ()), contract=((), ())):
 def _check_equal(what, a, axis_a, b, axis_b):
     if a.shape[axis_a] != b.shape[axis_b]:
         raise ValueError(
-            f"{what}: axis {axis_a} of {a.describe()} and axis {axis_b} of {b.describe()} must have equal sizes"
+            f"{what}: axis {axis_a} of {a.describe()} and axis {axis_b} of {b.describe()} must have"
+            " equal sizes"
         )
 
 
@@ -62,7 +63,9 @@ def _matrix_product(a, b):
 
 @operation
 def dot(x, y):
-    """Returns: the product over the last axis of x and the last but one of y (its only one, of a vector)."""
+    """Returns: the product over the last axis of x and the last but one of y (its only one, of a
+    vector).
+    """
     a, b = core.promote(x, y)
     if not a.ndim or not b.ndim:
         return a * b
@@ -110,7 +113,9 @@ def outer(x, y):
 
 @operation
 def tensordot(x, y, axes=2):
-    """Returns: the product over pairs of axes: the last `axes` of x with the first of y, or two lists of axes."""
+    """Returns: the product over pairs of axes: the last `axes` of x with the first of y, or two
+    lists of axes.
+    """
     a, b = core.promote(x, y)
     if isinstance(axes, int):
         left, right = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
@@ -140,7 +145,8 @@ def kron(x, y):
 
 @operation
 def einsum(subscripts, *operands):
-    """Returns: the sum of products that `subscripts` describes, such as "bij,bjk->bik", as NumPy's einsum.
+    """Returns: the sum of products that `subscripts` describes, such as "bij,bjk->bik", as NumPy's
+    einsum.
 
     Operands are contracted from left to right.
     """
@@ -163,13 +169,17 @@ class _Term:
 
 
 def _parse(subscripts, arrays):
-    """Returns: (labels of each operand, labels of the result). The axes of an ellipsis get labels of their own."""
+    """Returns: (labels of each operand, labels of the result). The axes of an ellipsis get labels
+    of their own.
+    """
     text = subscripts.replace(" ", "")
     left, arrow, right = text.partition("->")
     parts = left.split(",")
     if len(parts) != len(arrays):
         raise ValueError(f"einsum '{subscripts}' names {len(parts)} operands, found {len(arrays)}")
-    widths = [a.ndim - len(part.replace("...", "")) for part, a in zip(parts, arrays) if "..." in part]
+    widths = [
+        a.ndim - len(part.replace("...", "")) for part, a in zip(parts, arrays) if "..." in part
+    ]
     width = max(widths, default=0)
     inputs = []
     for part, array in zip(parts, arrays):
@@ -184,7 +194,9 @@ def _parse(subscripts, arrays):
     output = _labels(right, range(width) if "..." in right else ())
     known = {label for labels in inputs for label in labels}
     if len(set(output)) != len(output) or not known.issuperset(output):
-        raise ValueError(f"einsum '{subscripts}': the result must name each of its axes once, from the operands")
+        raise ValueError(
+            f"einsum '{subscripts}': the result must name each of its axes once, from the operands"
+        )
     return inputs, output
 
 

@@ -1,7 +1,7 @@
 """Reductions: sums, extremes, moments, cumulative sums.
 
-`axis` is an integer, a tuple of them, or None for all axes. `where` is a mask that broadcasts to x: what it leaves out
-does not count.
+`axis` is an integer, a tuple of them, or None for all axes. `where` is a mask that broadcasts to x:
+what it leaves out does not count.
 """
 
 from weir import core, dtypes
@@ -46,7 +46,9 @@ def prod(x, axis=None, dtype=None, keepdims=False, where=None):
 def _extreme(op, x, axis, keepdims, where, initial, combine):
     array = core.as_array(x)
     if where is not None and initial is None:
-        raise ValueError("a maximum or minimum with where= needs initial=, the result where nothing is left")
+        raise ValueError(
+            "a maximum or minimum with where= needs initial=, the result where nothing is left"
+        )
     is_bool = array.dtype_name == "bool"
     if is_bool:
         op = "reduce_or" if op == "reduce_max" else "reduce_and"
@@ -55,13 +57,17 @@ def _extreme(op, x, axis, keepdims, where, initial, combine):
 
 
 @operation
-def max(x, axis=None, keepdims=False, where=None, initial=None):  # pylint: disable=redefined-builtin
+def max(
+    x, axis=None, keepdims=False, where=None, initial=None
+):  # pylint: disable=redefined-builtin
     """Returns: the greatest element over `axis`, NaN if there is one; at least `initial`."""
     return _extreme("reduce_max", x, axis, keepdims, where, initial, elementwise.maximum)
 
 
 @operation
-def min(x, axis=None, keepdims=False, where=None, initial=None):  # pylint: disable=redefined-builtin
+def min(
+    x, axis=None, keepdims=False, where=None, initial=None
+):  # pylint: disable=redefined-builtin
     """Returns: the smallest element over `axis`, NaN if there is one; at most `initial`."""
     return _extreme("reduce_min", x, axis, keepdims, where, initial, elementwise.minimum)
 
@@ -112,7 +118,9 @@ def _count(array, axes, keepdims, where):
             total *= array.shape[axis]
         return total
     mask = core.broadcast_to(elementwise.astype(where, bool), array.shape)
-    return core.reduce("reduce_sum", core.cast(mask, dtypes.real_of(array.dtype_name)), axes, keepdims)
+    return core.reduce(
+        "reduce_sum", core.cast(mask, dtypes.real_of(array.dtype_name)), axes, keepdims
+    )
 
 
 @operation
@@ -165,10 +173,16 @@ def logsumexp(x, axis=None, keepdims=False, where=None):
     greatest = core.reduce("reduce_max", array, axes, True)
     # Infinities stay as they are.
     finite = core.apply("is_finite", [greatest])
-    shift = core.apply("select", [finite, greatest, core.full(greatest.shape, 0, greatest.dtype_name)])
+    shift = core.apply(
+        "select", [finite, greatest, core.full(greatest.shape, 0, greatest.dtype_name)]
+    )
     total = core.reduce("reduce_sum", elementwise.exp(array - shift), axes, True)
     out = elementwise.log(total) + shift
-    return out if keepdims else core.reshape(out, [e for i, e in enumerate(array.shape) if i not in axes])
+    return (
+        out
+        if keepdims
+        else core.reshape(out, [e for i, e in enumerate(array.shape) if i not in axes])
+    )
 
 
 @operation
@@ -215,13 +229,17 @@ def _position(op, x, axis, keepdims):
 
 @operation
 def argmax(x, axis=None, keepdims=False):
-    """Returns: the position of the greatest element, the first of equals, as i32; over all of x by default."""
+    """Returns: the position of the greatest element, the first of equals, as i32; over all of x by
+    default.
+    """
     return _position("argmax", x, axis, keepdims)
 
 
 @operation
 def argmin(x, axis=None, keepdims=False):
-    """Returns: the position of the smallest element, the first of equals, as i32; over all of x by default."""
+    """Returns: the position of the smallest element, the first of equals, as i32; over all of x by
+    default.
+    """
     return _position("argmin", x, axis, keepdims)
 
 

@@ -11,7 +11,9 @@ from weir.eager import operation
 
 @operation
 def reshape(x, shape, order="C"):
-    """Returns: the elements of x in another shape, of which one size may be -1: what the others leave."""
+    """Returns: the elements of x in another shape, of which one size may be -1: what the others
+    leave.
+    """
     if order != "C":
         raise NotImplementedError(f"reshape knows only the order 'C', found {order!r}")
     array = core.as_array(x)
@@ -47,7 +49,9 @@ def transpose(x, axes=None):
     array = core.as_array(x)
     order = range(array.ndim)[::-1] if axes is None else core.canonical_axes(axes, array.ndim)
     if len(order) != array.ndim:
-        raise ValueError(f"transpose of {array.describe()} needs {array.ndim} axes, found {tuple(order)}")
+        raise ValueError(
+            f"transpose of {array.describe()} needs {array.ndim} axes, found {tuple(order)}"
+        )
     return core.transpose(array, list(order))
 
 
@@ -137,7 +141,7 @@ def atleast_2d(x):
 
 @operation
 def concatenate(arrays, axis=0):
-    """Returns: the arrays put end to end along `axis`; of everything made flat if `axis` is None."""
+    """Returns: the arrays put end to end along `axis`; all made flat if `axis` is None."""
     parts = core.promote(*_sequence("concatenate", arrays))
     if axis is None:
         parts, axis = [ravel(part) for part in parts], 0
@@ -150,7 +154,9 @@ def stack(arrays, axis=0):
     parts = core.promote(*_sequence("stack", arrays))
     for part in parts:
         if part.shape != parts[0].shape:
-            raise ValueError(f"stack needs equal shapes, found {parts[0].describe()} and {part.describe()}")
+            raise ValueError(
+                f"stack needs equal shapes, found {parts[0].describe()} and {part.describe()}"
+            )
     at = core.canonical_axis(axis, parts[0].ndim + 1)
     return core.concatenate([core.expand_dims(part, [at]) for part in parts], at)
 
@@ -206,7 +212,8 @@ def split(x, indices_or_sections, axis=0):
     if isinstance(indices_or_sections, (int, np.integer)):
         if array.shape[at] % indices_or_sections:
             raise ValueError(
-                f"axis {at} of {array.describe()} does not split into {indices_or_sections} equal parts"
+                f"axis {at} of {array.describe()} does not split into {indices_or_sections} equal"
+                " parts"
             )
     return array_split(array, indices_or_sections, at)
 
@@ -250,11 +257,13 @@ def tile(x, reps):
 def repeat(x, repeats, axis=None):
     """Returns: each element `repeats` times along `axis`; of x made flat by default.
 
-    `repeats` is an integer or a sequence with one for each element; both must be known while tracing.
+    `repeats` is an integer or a sequence with one for each element; both must be known while
+    tracing.
     """
     if isinstance(repeats, Array):
         raise TypeError(
-            f"the repeats of repeat must be known while tracing, found {repeats.describe()}: they decide the shape"
+            f"the repeats of repeat must be known while tracing, found {repeats.describe()}: they"
+            " decide the shape"
         )
     array = core.as_array(x)
     if axis is None:
@@ -269,7 +278,7 @@ def repeat(x, repeats, axis=None):
 
 @operation
 def flip(x, axis=None):
-    """Returns: x with the order of elements turned round along `axis`, along all axes by default."""
+    """Returns: x with its elements turned round along `axis` (all axes by default)."""
     array = core.as_array(x)
     return core.reverse(array, core.canonical_axes(axis, array.ndim))
 
@@ -300,7 +309,8 @@ def rot90(x, k=1, axes=(0, 1)):
 
 @operation
 def roll(x, shift, axis=None):
-    """Returns: x with elements moved round by `shift` places along `axis`; through x made flat by default.
+    """Returns: x with elements moved round by `shift` places along `axis`; through x made flat by
+    default.
 
     `shift` and `axis` may be sequences; shifts must be known while tracing.
     """
@@ -354,5 +364,8 @@ def delete(x, index, axis):
     array = core.as_array(x)
     at = core.canonical_axis(axis, array.ndim)
     row = core.canonical_axis(index, array.shape[at])
-    parts = [core.slice_axis(array, at, 0, row), core.slice_axis(array, at, row + 1, array.shape[at])]
+    parts = [
+        core.slice_axis(array, at, 0, row),
+        core.slice_axis(array, at, row + 1, array.shape[at]),
+    ]
     return core.concatenate(parts, at)
