@@ -93,6 +93,35 @@ function(weir_proto_library name dir)
   endif()
 endfunction()
 
+# weir_python(NAME folder DEPS library...): the Python package of folder/weir with its native module from folder/native, in
+# ${CMAKE_BINARY_DIR}/python, and its tests as one CTest entry. A sanitizer would have to be part of the interpreter, so
+# builds with one leave the package out.
+function(weir_python name dir)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  if(WEIR_SANITIZE)
+    return()
+  endif()
+  set(out ${CMAKE_BINARY_DIR}/python)
+  weir_glob(sources ${dir}/native)
+  pybind11_add_module(${name} MODULE NO_EXTRAS ${sources})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME _native CXX_VISIBILITY_PRESET hidden
+                        LIBRARY_OUTPUT_DIRECTORY ${out}/weir)
+  file(GLOB_RECURSE modules CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${dir} ${CMAKE_SOURCE_DIR}/${dir}/weir/*.py)
+  set(copies)
+  foreach(module ${modules})
+    add_custom_command(
+      OUTPUT ${out}/${module} DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/${module}
+      COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/${dir}/${module} ${out}/${module} VERBATIM)
+    list(APPEND copies ${out}/${module})
+  endforeach()
+  add_custom_target(${name}_modules ALL DEPENDS ${copies})
+  add_dependencies(${name} ${name}_modules)
+  add_test(NAME ${name}_test COMMAND ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider ${CMAKE_SOURCE_DIR}/${dir}/tests)
+  set_tests_properties(${name}_test PROPERTIES LABELS python TIMEOUT 900
+                       ENVIRONMENT "PYTHONPATH=${out};PYTHONDONTWRITEBYTECODE=1;WEIR_TEST_DATA=${CMAKE_SOURCE_DIR}/tests/data")
+endfunction()
+
 # weir_tests(folder): the tests, fuzz targets and benchmarks that cross folders, listed in the folder's own CMakeLists.txt.
 function(weir_tests dir)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${dir}/CMakeLists.txt)

@@ -4,9 +4,9 @@
 #include <iostream>
 
 #include "client/api/remote_session.h"
-#include "client/cli/embedded_session.h"
 #include "client/cli/exit_codes.h"
 #include "client/cli/output.h"
+#include "client/embedded/embedded_cluster.h"
 #include "common/base/status.h"
 
 namespace weir::cli {

@@ -2,10 +2,10 @@
 #include <memory>
 
 #include "client/cli/command.h"
-#include "client/cli/embedded_session.h"
 #include "client/cli/exit_codes.h"
 #include "client/cli/output.h"
 #include "client/cli/signals.h"
+#include "client/embedded/embedded_cluster.h"
 #include "server/api/grpc_server.h"
 #include "server/api/http_paths.h"
 #include "server/api/http_server.h"

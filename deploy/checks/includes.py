@@ -32,8 +32,10 @@ ALLOWED = {
     "server": COMMON + ("common/timely", "common/net"),
     "worker": COMMON + ("common/timely", "common/net"),
     "client": COMMON + ("common/timely", "common/net"),
-    # The all-in-one launcher links a coordinator and workers into one process.
+    # The all-in-one launchers link a coordinator and workers into one process.
     "client/cli": COMMON + ("common/timely", "common/net", "server", "worker", "client"),
+    "client/embedded": COMMON + ("common/timely", "common/net", "server", "worker", "client/api"),
+    "client/python": COMMON + ("common/timely", "common/net", "server", "worker", "client"),
     "tests": COMMON + ("common/timely", "common/net", "server", "worker", "client"),
 }
 
@@ -113,6 +115,8 @@ def self_test():
         ("worker/main/a.cc", '#include "client/api/session.h"'),
         ("client/api/a.cc", '#include "server/api/service.h"'),
         ("client/api/a.cc", '#include "client/cli/launcher.h"'),
+        ("client/api/a.cc", '#include "client/embedded/embedded_cluster.h"'),
+        ("client/embedded/a.cc", '#include "client/python/native/session.h"'),
         ("server/api/a.cc", '#include "tests/data/paths.h"'),
         ("server/api/a.cc", '#include "common/utils/strings.h"'),
         ("server/compiler/a.cc", '#include "dnnl.hpp"'),
@@ -134,6 +138,8 @@ def self_test():
         ("tests/sim/a.cc", '#include "server/jobs/job.h"'),
         ("client/cli/a.cc", '#include "worker/executor/executor.h"'),
         ("client/cli/a.cc", '#include "client/api/session.h"'),
+        ("client/embedded/a.cc", '#include "server/jobs/coordinator.h"'),
+        ("client/python/native/a.cc", '#include "client/embedded/embedded_cluster.h"'),
         ("client/cli/a.cc", '// #include "dnnl.hpp"'),
     ]
     passed = 0

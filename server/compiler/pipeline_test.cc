@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "common/base/status.h"
 #include "common/interp/interpreter.h"
 #include "common/ir/text.h"
@@ -96,6 +98,35 @@ TEST(PipelineTest, ParametersAndConstantsMayBeResults) {
   EXPECT_EQ(plan.outputs(0), plan.inputs(0));
   EXPECT_EQ(plan.values(static_cast<int>(plan.outputs(1))).placement(),
             v1::PlanValue::PLACEMENT_ROOT);
+}
+
+TEST(PipelineTest, AConstantThatIsCutIntoRowsIsMadeBeforeItIsUsed) {
+  absl::StatusOr<Graph> graph = Parse(R"(
+    func @main() -> (f32[3]) {
+      %x = constant {value = f32[3] {1, 2, 3}}
+      %y = pfor {extent = (3)} (%i: i64[]) {
+        %row = gather(%x, %i) {offset_dims = [], collapsed_slice_dims = [0],
+          operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0],
+          index_vector_dim = 0, slice_sizes = (1)}
+        %e = exp(%row)
+        yield %e
+      }
+      return %y
+    })",
+                                      Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  absl::StatusOr<Compiled> compiled = Compile(*std::move(graph), {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const v1::Plan& plan = compiled->plan.plan;
+  std::vector<uint32_t> made(plan.inputs().begin(), plan.inputs().end());
+  for (const v1::Step& step : plan.steps()) {
+    for (const v1::StepOperand& operand : step.operands()) {
+      EXPECT_NE(std::find(made.begin(), made.end(), operand.value()), made.end())
+          << plan.DebugString();
+    }
+    made.insert(made.end(), step.outputs().begin(), step.outputs().end());
+  }
+  EXPECT_EQ(plan.steps_size(), 2);
 }
 
 TEST(MapOverTest, NamesMustBeInputs) {

@@ -169,6 +169,8 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
         slot.complete = true;
         continue;
       }
+      // A worker without rows adds none: those of the others may be complete already.
+      if (slot.own.extent(0) == 0) continue;
       WEIR_RETURN_IF_ERROR(AddRows(values[i], shape_->RowsOf(values[i], rank()).begin, slot.own));
     }
   }

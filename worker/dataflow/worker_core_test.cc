@@ -169,6 +169,20 @@ TEST(WorkerCoreTest, RowsGoStraightToWhoNeedsThem) {
   EXPECT_EQ(z, (std::vector<float>{10, 8, 6, 4, 2}));
 }
 
+TEST(WorkerCoreTest, AWorkerWithoutRowsMayComeAfterThoseOfTheOthers) {
+  World world;
+  const Tensor x = Tensor::Of<float>({1}, {3});
+  world.StartRun(1, x);  // the only row is that of rank 1
+  world.RunEvents();
+  world.StartRun(0, x);
+  world.RunEvents();
+  for (int rank = 0; rank < 2; ++rank) {
+    const v1::RunFinished* finished = world.outboxes[rank]->finished();
+    ASSERT_NE(finished, nullptr);
+    EXPECT_FALSE(finished->has_failure()) << finished->failure().message();
+  }
+}
+
 TEST(WorkerCoreTest, RowsOfARunThatNeverStartsAreForgotten) {
   World world;
   const Tensor x = Tensor::Of<float>({5}, {1, 2, 3, 4, 5});

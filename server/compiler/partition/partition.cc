@@ -116,6 +116,9 @@ class Partitioner {
   void AddSharded(NodeId id) {
     const Node& node = graph_.node(id);
     const Region& source = graph_.region(node.regions[0]);
+    // First, because a constant becomes a step, which must stand in front of this one.
+    std::vector<uint32_t> rows;
+    for (ValueId input : node.inputs) rows.push_back(IndexOf(input));
     v1::Step* step = nullptr;
     const RegionId body = BeginStep("shard", &step);
     step->set_extent(node.attr("extent").AsDims()[0].ToString());
@@ -126,7 +129,7 @@ class Partitioner {
       const ValueId part = source.args[i + 1];
       map.emplace(part, program_.AddArg(body, graph_.type(part), graph_.value(part).name));
       v1::StepOperand* operand = step->add_operands();
-      operand->set_value(IndexOf(node.inputs[i]));
+      operand->set_value(rows[i]);
       operand->set_part(v1::StepOperand::PART_ROWS);
     }
     for (ValueId capture : graph_.Captures(node.regions[0])) {

@@ -1,7 +1,7 @@
 // A whole cluster in this process: a coordinator and workers over in-process links. What `weir run`
 // uses when no server is named, and what `weir dev` serves. Thread-safe.
-#ifndef WEIR_CLIENT_CLI_EMBEDDED_SESSION_H_
-#define WEIR_CLIENT_CLI_EMBEDDED_SESSION_H_
+#ifndef WEIR_CLIENT_EMBEDDED_EMBEDDED_CLUSTER_H_
+#define WEIR_CLIENT_EMBEDDED_EMBEDDED_CLUSTER_H_
 
 #include <memory>
 #include <vector>
@@ -46,4 +46,4 @@ absl::StatusOr<std::unique_ptr<Session>> StartEmbedded(EmbeddedOptions options);
 
 }  // namespace weir
 
-#endif  // WEIR_CLIENT_CLI_EMBEDDED_SESSION_H_
+#endif  // WEIR_CLIENT_EMBEDDED_EMBEDDED_CLUSTER_H_

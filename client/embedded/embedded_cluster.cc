@@ -1,4 +1,4 @@
-#include "client/cli/embedded_session.h"
+#include "client/embedded/embedded_cluster.h"
 
 #include <condition_variable>
 #include <mutex>

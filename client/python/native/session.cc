@@ -1,0 +1,213 @@
+#include "client/python/native/session.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/api/remote_session.h"
+#include "client/api/session.h"
+#include "client/embedded/embedded_cluster.h"
+#include "client/python/native/arrays.h"
+#include "client/python/native/errors.h"
+#include "common/base/status.h"
+
+namespace py = pybind11;
+
+namespace weir::python {
+namespace {
+
+// How often a waiting call looks for Ctrl-C.
+constexpr absl::Duration kSignalPeriod = absl::Milliseconds(200);
+
+// What is submitted for each run of one program.
+struct Program {
+  v1::JobSpec spec;
+};
+
+std::shared_ptr<Program> MakeProgram(const py::bytes& source, const std::string& name,
+                                     const std::vector<std::string>& inputs, bool strict) {
+  auto program = std::make_shared<Program>();
+  v1::Program& sent = *program->spec.mutable_program();
+  sent.set_format(v1::Program::FORMAT_TEXT);
+  sent.set_source(source.cast<std::string>());
+  sent.set_name(name);
+  sent.set_mode(v1::Program::MODE_VECTORIZED);
+  sent.set_strict(strict);
+  for (const std::string& input : inputs) program->spec.add_input_names(input);
+  return program;
+}
+
+py::object FromMessage(const google::protobuf::Message& message) {
+  std::string json;
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  if (!status.ok()) Raise(absl::InternalError(status.ToString()));
+  return py::module_::import("json").attr("loads")(json);
+}
+
+class PySession {
+ public:
+  explicit PySession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+
+  // Returns: (arrays, report).
+  py::tuple Run(const Program& program, const std::vector<py::array>& inputs, int workers) {
+    std::vector<Tensor> tensors;
+    for (const py::array& input : inputs) tensors.push_back(ToTensor(input));
+    v1::JobSpec spec = program.spec;
+    spec.set_workers(static_cast<uint32_t>(workers));
+    const v1::Job job = WaitFor(Submit(spec, tensors));
+    if (job.state() != v1::Job::SUCCEEDED) {
+      Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()),
+                         job.failure().message()));
+    }
+    return py::make_tuple(ToArrays(Results(job.id()), tensors), FromMessage(job.report()));
+  }
+
+  py::tuple Explain(const Program& program) {
+    const std::shared_ptr<Session> session = Use();
+    absl::StatusOr<ExplainResult> explained;
+    {
+      py::gil_scoped_release unlocked;
+      explained = session->Explain(program.spec.program());
+    }
+    const ExplainResult result = ValueOrRaise(std::move(explained));
+    py::list stages;
+    py::list fallbacks;
+    for (const v1::ExplainStage& stage : result.stages) stages.append(FromMessage(stage));
+    for (const v1::Fallback& each : result.fallbacks) fallbacks.append(FromMessage(each));
+    return py::make_tuple(stages, fallbacks, result.notes);
+  }
+
+  py::list Workers() {
+    const std::shared_ptr<Session> session = Use();
+    absl::StatusOr<std::vector<v1::Worker>> workers;
+    {
+      py::gil_scoped_release unlocked;
+      workers = session->Workers();
+    }
+    py::list out;
+    for (const v1::Worker& worker : ValueOrRaise(std::move(workers))) {
+      out.append(FromMessage(worker));
+    }
+    return out;
+  }
+
+  // Later calls fail; an embedded cluster ends when the last call that uses it has returned.
+  void Close() {
+    std::shared_ptr<Session> closed = std::move(session_);
+    py::gil_scoped_release unlocked;
+    closed.reset();
+  }
+
+ private:
+  std::shared_ptr<Session> Use() const {
+    if (session_ == nullptr) {
+      Raise(absl::FailedPreconditionError("this session is closed; weir.connect() makes another"));
+    }
+    return session_;
+  }
+
+  std::string Submit(const v1::JobSpec& spec, const std::vector<Tensor>& inputs) {
+    const std::shared_ptr<Session> session = Use();
+    absl::StatusOr<v1::SubmitResponse> submitted;
+    {
+      py::gil_scoped_release unlocked;
+      submitted = session->Submit(spec, inputs);
+    }
+    return ValueOrRaise(std::move(submitted)).job().id();
+  }
+
+  v1::Job WaitFor(const std::string& id) {
+    const std::shared_ptr<Session> session = Use();
+    while (true) {
+      absl::StatusOr<v1::Job> waited;
+      {
+        py::gil_scoped_release unlocked;
+        waited = session->Wait(id, kSignalPeriod);
+      }
+      v1::Job job = ValueOrRaise(std::move(waited));
+      if (IsTerminal(job.state())) return job;
+      if (PyErr_CheckSignals() == 0) continue;
+      session->Cancel(id).IgnoreError();
+      throw py::error_already_set();
+    }
+  }
+
+  std::vector<NamedTensor> Results(const std::string& id) {
+    const std::shared_ptr<Session> session = Use();
+    absl::StatusOr<std::vector<NamedTensor>> results;
+    {
+      py::gil_scoped_release unlocked;
+      results = session->Result(id);
+    }
+    return ValueOrRaise(std::move(results));
+  }
+
+  // A result that lies in the memory of an input or of another result is copied: arrays change.
+  static py::list ToArrays(const std::vector<NamedTensor>& results,
+                           const std::vector<Tensor>& inputs) {
+    std::vector<const Tensor*> seen;
+    for (const Tensor& input : inputs) seen.push_back(&input);
+    py::list arrays;
+    for (const NamedTensor& result : results) {
+      Memory memory = Memory::kOwn;
+      for (const Tensor* other : seen) {
+        if (Overlap(result.tensor, *other)) memory = Memory::kShared;
+      }
+      arrays.append(ToArray(result.tensor, memory));
+      seen.push_back(&result.tensor);
+    }
+    return arrays;
+  }
+
+  static bool Overlap(const Tensor& a, const Tensor& b) {
+    if (a.buffer() == nullptr || b.buffer() == nullptr) return false;
+    const std::byte* a_begin = a.buffer()->data();
+    const std::byte* b_begin = b.buffer()->data();
+    return a_begin < b_begin + b.buffer()->size() && b_begin < a_begin + a.buffer()->size();
+  }
+
+  std::shared_ptr<Session> session_;
+};
+
+std::unique_ptr<PySession> StartEmbeddedSession(int workers, int threads_per_worker) {
+  absl::StatusOr<std::unique_ptr<Session>> session;
+  {
+    py::gil_scoped_release unlocked;
+    session = StartEmbedded({.workers = workers, .threads_per_worker = threads_per_worker});
+  }
+  return std::make_unique<PySession>(ValueOrRaise(std::move(session)));
+}
+
+std::unique_ptr<PySession> ConnectToServer(const std::string& address) {
+  absl::StatusOr<std::unique_ptr<Session>> session;
+  {
+    py::gil_scoped_release unlocked;
+    session = ConnectRemote({.address = address});
+  }
+  return std::make_unique<PySession>(ValueOrRaise(std::move(session)));
+}
+
+}  // namespace
+
+void BindSession(py::module_& module) {
+  py::class_<Program, std::shared_ptr<Program>>(module, "Program")
+      .def(py::init(&MakeProgram), py::arg("source"), py::arg("name"), py::arg("inputs"),
+           py::arg("strict"));
+  py::class_<PySession>(module, "Session")
+      .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"))
+      .def("explain", &PySession::Explain)
+      .def("workers", &PySession::Workers)
+      .def("close", &PySession::Close);
+  module.def("start_embedded", &StartEmbeddedSession, py::arg("workers"),
+             py::arg("threads_per_worker"));
+  module.def("connect", &ConnectToServer);
+}
+
+}  // namespace weir::python

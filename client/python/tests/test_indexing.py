@@ -1,0 +1,117 @@
+"""Indexing and updates against NumPy."""
+
+import numpy as np
+import pytest
+from conftest import assert_tree_close
+
+import weir
+import weir.numpy as wnp
+
+_RNG = np.random.default_rng(4)
+X = _RNG.normal(size=(4, 5, 6)).astype(np.float32)
+I = np.array([2, 0, -1])
+M = np.array([[0, 1], [3, -1]])
+
+INDICES = [
+    np.s_[1:3],
+    np.s_[::-1, -1],
+    np.s_[2],
+    np.s_[None, 1, :, None],
+    np.s_[..., 0],
+    np.s_[-3:, ::2],
+    np.s_[3:1],
+    np.s_[1, 2, 3],
+    np.s_[I],
+    np.s_[:, I],
+    np.s_[M, M],
+    np.s_[I[:, None], I[None]],
+    np.s_[1:4, I],
+    np.s_[::-1, M],
+    np.s_[I, :, I],
+    np.s_[:, I, I],
+    np.s_[0, :, I],
+    np.s_[I, 1:3],
+    np.s_[:, 0, I],
+    np.s_[I, None, I],
+    np.s_[..., M],
+    np.s_[M, :, 0],
+    np.s_[::-2, M, ::2],
+    np.s_[:],
+    np.s_[...],
+    np.s_[()],
+    np.s_[np.int64(2)],
+]
+
+
+@pytest.mark.parametrize("number", range(len(INDICES)))
+def test_reading(number):
+    index = INDICES[number]
+    assert_tree_close(weir.jit(lambda x: x[index])(X), X[index])
+
+
+@pytest.mark.parametrize("number", range(len(INDICES)))
+@pytest.mark.parametrize(
+    "name, ufunc",
+    [
+        ("add", np.add),
+        ("multiply", np.multiply),
+        ("min", np.minimum),
+        ("max", np.maximum),
+        ("subtract", np.subtract),
+    ],
+)
+def test_updates(number, name, ufunc):
+    index = INDICES[number]
+    value = _RNG.normal(size=X[index].shape).astype(np.float32)
+    want = X.copy()
+    ufunc.at(want, index, value)
+    assert_tree_close(weir.jit(lambda x, v: getattr(x.at[index], name)(v))(X, value), want)
+
+
+@pytest.mark.parametrize("number", [i for i, index in enumerate(INDICES) if index is not M])
+def test_assignment(number):
+    index = INDICES[number]
+    want = X.copy()
+    want[index] = 7
+    assert_tree_close(weir.jit(lambda x: x.at[index].set(7))(X), want)
+
+
+def test_the_last_of_equal_places_wins():
+    x = np.zeros(3, np.float32)
+    places = np.array([1, 1])
+    assert_tree_close(
+        weir.jit(lambda x, i: x.at[i].set(wnp.array([5.0, 6.0])))(x, places), [0, 6, 0] + x
+    )
+
+
+@pytest.mark.parametrize("k", [0, 3, -1, -4])
+def test_traced_integers(k):
+    index = np.int32(k)
+    assert_tree_close(weir.jit(lambda x, k: x[k])(X, index), X[k])
+    assert_tree_close(weir.jit(lambda x, k: x[:, 1, k])(X, index), X[:, 1, k])
+    assert_tree_close(weir.jit(lambda x, k: x[k, ::2, M])(X, index), X[k, ::2, M])
+
+
+def test_traced_integers_outside():
+    x = np.arange(4, dtype=np.float32)
+    assert weir.jit(lambda x, k: x[k])(x, 9) == 3
+    assert_tree_close(weir.jit(lambda x, k: x.at[k].set(7))(x, 9), x)
+
+
+def test_known_integers_outside_raise():
+    for index in (9, -5, np.array([1, 9])):
+        with pytest.raises(IndexError, match="outside of axis 0 of size 4"):
+            weir.jit(lambda x, index=index: x[index])(X)
+    with pytest.raises(IndexError, match="4 indices for an array of 3 axes"):
+        weir.jit(lambda x: x[0, 0, 0, 0])(X)
+
+
+def test_masks_are_refused():
+    for index in (X > 0, True):
+        with pytest.raises(IndexError, match="weir.numpy.where"):
+            weir.jit(lambda x, index=index: x[index])(X)
+
+
+def test_a_row_by_the_loop_variable_is_no_copy():
+    text = weir.jit(lambda x: weir.vmap(lambda row: row * 2)(x)).lower(X).text
+    assert "select" not in text and text.count("gather") == 1

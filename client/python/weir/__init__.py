@@ -1,0 +1,28 @@
+"""Weir: programs for one example, run on many at once, on a cluster.
+
+    import weir
+    import weir.numpy as wnp
+
+    @weir.jit
+    def distances(rows, point):
+        return weir.vmap(lambda row: wnp.sqrt(wnp.sum((row - point) ** 2)))(rows)
+
+Functions are traced into programs, which a coordinator vectorizes and workers run: a cluster inside
+this process, or one that `weir.connect` names.
+"""
+
+from weir import errors, lax, nn, numpy, random, tree
+from weir import methods as _methods  # attaches the operators of Array
+from weir._native import __version__
+from weir.array import Array
+from weir.branches import cond, switch
+from weir.carried import fori_loop, scan, while_loop
+from weir.dtypes import bfloat16, promote_types
+from weir.errors import *  # noqa: F403  the exception classes
+from weir.explain import explain
+from weir.jit import jit
+from weir.lax import ops
+from weir.loops import for_loop, pfor
+from weir.onnx import load_onnx
+from weir.session import Session, connect
+from weir.vectorize import vmap

@@ -1,0 +1,92 @@
+"""Exceptions of this package.
+
+Every error is a `weir.Error`. What a coordinator or the C++ library reports has one subclass for
+each status code; what is wrong with a traced function is a `TracingError` or one of Python's own
+classes (TypeError, ValueError, IndexError).
+"""
+
+__all__ = (
+    "Aborted AlreadyExists Cancelled DeadlineExceeded Error FailedPrecondition Internal"
+    " InvalidArgument NotFound OutOfRange ResourceExhausted TracingError Unavailable Unimplemented"
+).split()
+
+
+class Error(Exception):
+    """Base class of what Weir reports."""
+
+
+class InvalidArgument(Error, ValueError):
+    """A program or its inputs do not fit: shapes, element types, attributes."""
+
+
+class NotFound(Error, LookupError):
+    """There is no job, file or program of this name."""
+
+
+class AlreadyExists(Error):
+    """The name is taken by something else."""
+
+
+class FailedPrecondition(Error, RuntimeError):
+    """The session or job is not in a state for this call."""
+
+
+class OutOfRange(Error, IndexError):
+    """A number lies outside what is allowed."""
+
+
+class Unimplemented(Error, NotImplementedError):
+    """A program uses what Weir has no rule for; the message names the node."""
+
+
+class ResourceExhausted(Error, MemoryError):
+    """Memory, or a limit of the coordinator."""
+
+
+class Unavailable(Error, ConnectionError):
+    """The coordinator or its workers cannot be reached."""
+
+
+class DeadlineExceeded(Error, TimeoutError):
+    """Time ran out."""
+
+
+class Cancelled(Error):
+    """The job was cancelled."""
+
+
+class Aborted(Error):
+    """The job was given up, for instance because a worker was lost."""
+
+
+class Internal(Error):
+    """A fault of Weir itself."""
+
+
+class TracingError(Error, TypeError):
+    """Python asked for the value of an array that exists only while a function is traced.
+
+    The message names the array, where it was made, where it was used, and what to write in its
+    place.
+    """
+
+
+_BY_CODE = {
+    "INVALID_ARGUMENT": InvalidArgument,
+    "NOT_FOUND": NotFound,
+    "ALREADY_EXISTS": AlreadyExists,
+    "FAILED_PRECONDITION": FailedPrecondition,
+    "OUT_OF_RANGE": OutOfRange,
+    "UNIMPLEMENTED": Unimplemented,
+    "RESOURCE_EXHAUSTED": ResourceExhausted,
+    "UNAVAILABLE": Unavailable,
+    "DEADLINE_EXCEEDED": DeadlineExceeded,
+    "CANCELLED": Cancelled,
+    "ABORTED": Aborted,
+    "INTERNAL": Internal,
+}
+
+
+def from_status(code, message):
+    """Returns: the exception for a status code such as "INVALID_ARGUMENT"."""
+    return _BY_CODE.get(code, Error)(message)

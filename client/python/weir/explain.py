@@ -1,0 +1,60 @@
+"""`weir.explain`: what the compiler makes of a function, and what a run of it costs."""
+
+from weir import session
+from weir.jit import jit
+
+
+class Explanation:
+    """What became of a function.
+
+    Attributes:
+      stages: names of the compiler's passes, in order.
+      fallbacks: one dictionary (op, node, location, reason) for each operation that runs one
+        iteration after the other.
+      notes: further remarks of the compiler.
+      counters: of one run, summed over workers: kernel_launches, chunks, arena_bytes, run_ns, ...
+      report: the whole report of that run.
+    """
+
+    def __init__(self, stages, fallbacks, notes, report):
+        self._stages = stages
+        self.stages = [stage["name"] for stage in stages]
+        self.fallbacks = fallbacks
+        self.notes = notes
+        self.report = report
+        counters = report.get("counters") or {}
+        self.counters = {name: int(value) for name, value in counters.items()}
+
+    def text(self, stage=None):
+        """Returns: the program after a stage, or all of them with the reason for each.
+
+        Raises: ValueError for a name that is no stage.
+        """
+        if stage is None:
+            return "\n".join(f"// stage {s['name']}: {s['why']}\n{s['text']}" for s in self._stages)
+        for each in self._stages:
+            if each["name"] == stage:
+                return each["text"]
+        raise ValueError(f"there is no stage '{stage}'; the stages are {', '.join(self.stages)}")
+
+    def __repr__(self):
+        return (
+            f"weir.Explanation({len(self.stages)} stages, {len(self.fallbacks)} fallbacks, "
+            f"{self.counters.get('kernel_launches', 0)} kernel launches)"
+        )
+
+
+def explain(function, *args, **kwargs):
+    """Compiles a function for these arguments and runs it once.
+
+    Args:
+      function: as for `weir.jit`, or what that returned.
+      *args, **kwargs: its arguments.
+
+    Returns: an `Explanation`.
+    """
+    compiled = function if hasattr(function, "run_with_report") else jit(function)
+    traced = compiled.lower(*args, **kwargs)
+    stages, fallbacks, notes = session.current().explain(traced.native)
+    _, report = compiled.run_with_report(*args, **kwargs)
+    return Explanation(stages, fallbacks, notes, report)

@@ -1,0 +1,405 @@
+"""Indexing of traced arrays as in NumPy, and updates through `.at`.
+
+An index has one entry for each axis: a slice with Python bounds, an integer, or an integer array
+(traced or not). What lies outside: an integer known while tracing raises IndexError, a traced one
+is clamped when reading and dropped when updating, as in JAX. Negative numbers count from the end.
+"""
+
+from weir import core, dtypes, location
+from weir.array import Array
+
+
+def take_row(x, index):
+    """Row `index` (i64 scalar, not negative) of axis 0: what a parallel loop does first."""
+    return _gather(x, core.as_array(index), [0])
+
+
+def getitem(x, index):
+    """Returns: `x[index]`."""
+    plan = _Plan(x, index)
+    picked = _slice_known(plan)
+    if not plan.arrays:
+        return picked
+    return _move_picked(plan, _gather_arrays(plan, picked))
+
+
+class _Entry:
+    """The index of one axis: `kind` is "all", "slice" (start, limit, step), "int" or "array"."""
+
+    __slots__ = ("kind", "value")
+
+    def __init__(self, kind, value=None):
+        self.kind = kind
+        self.value = value
+
+
+class _Plan:
+    """An index taken apart.
+
+    Attributes:
+      x: the array with the new axes of the index (size 1).
+      entries: one for each of its axes.
+      arrays: positions of the entries that are arrays; integers beside arrays with axes are arrays
+        too.
+      adjacent: whether those stand side by side; else their axes come first in the result.
+    """
+
+    def __init__(self, x, index):
+        items = _expand(x, index)
+        new_axes = [i for i, item in enumerate(items) if item is None]
+        self.x = core.expand_dims(x, new_axes) if new_axes else x
+        self.entries = [
+            _entry(slice(None) if item is None else item, extent, axis)
+            for axis, (item, extent) in enumerate(zip(items, self.x.shape))
+        ]
+        arrays = [i for i, entry in enumerate(self.entries) if entry.kind == "array"]
+        if any(self.entries[i].value.ndim > 0 for i in arrays):
+            for i, entry in enumerate(self.entries):
+                if entry.kind == "int":
+                    self.entries[i] = _Entry("array", core.scalar(entry.value, "i64"))
+                    self.entries[i].value.is_index = True
+            arrays = [i for i, entry in enumerate(self.entries) if entry.kind == "array"]
+        self.arrays = arrays
+        self.adjacent = not arrays or arrays == list(range(arrays[0], arrays[-1] + 1))
+
+
+def _expand(x, index):
+    """Returns: one item for each axis of the result of adding new axes, without an ellipsis."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    for item in items:
+        _check_item(item)
+    used = sum(1 for item in items if item is not None and item is not Ellipsis)
+    if used > x.ndim:
+        raise IndexError(
+            f"{used} indices for an array of {x.ndim} axes: {x.describe()} ({location.text()})"
+        )
+    ellipses = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError(f"an index has at most one ellipsis ({location.text()})")
+    at = ellipses[0] if ellipses else len(items)
+    rest = [slice(None)] * (x.ndim - used)
+    return items[:at] + rest + items[at + 1 :]
+
+
+def _check_item(item):
+    is_bool = isinstance(item, bool) or (
+        (isinstance(item, Array) or core.is_numpy(item)) and core.type_of(item)[0] == "bool"
+    )
+    if is_bool:
+        raise IndexError(
+            f"a boolean mask as index at {location.text()} selects a number of elements that only"
+            " the run knows; use weir.numpy.where(mask, x, y) to choose element by element, or"
+            " where= of a reduction"
+        )
+    if isinstance(item, (list, str, float)):
+        raise TypeError(
+            f"an index must be an integer, a slice or an integer array, found {type(item).__name__}"
+            f" ({location.text()}); weir.numpy.array makes an array of a list"
+        )
+
+
+def _entry(item, extent, axis):
+    if isinstance(item, slice):
+        return _slice_entry(item, extent)
+    if isinstance(item, Array) or core.is_numpy(item):
+        return _array_entry(item, extent, axis)
+    number = _known_integer(item)
+    _check_inside(number, extent, axis)
+    return _Entry("int", number + extent if number < 0 else number)
+
+
+def _known_integer(item):
+    try:
+        return item.__index__()
+    except AttributeError:
+        raise TypeError(
+            f"an index must be an integer, a slice or an integer array, found {type(item).__name__}"
+            f" ({location.text()})"
+        ) from None
+
+
+def _check_inside(number, extent, axis):
+    if not -extent <= number < extent:
+        raise IndexError(
+            f"index {number} is outside of axis {axis} of size {extent} ({location.text()})"
+        )
+
+
+def _slice_entry(item, extent):
+    for bound in (item.start, item.stop, item.step):
+        if isinstance(bound, Array):
+            raise TypeError(
+                f"the bounds of a slice must be known while tracing, found {bound.describe()} "
+                f"({location.text()}); weir.lax.dynamic_slice takes a start that is not"
+            )
+    start, limit, step = item.indices(extent)
+    count = len(range(start, limit, step))
+    if (start, count, step) == (0, extent, 1):
+        return _Entry("all")
+    return _Entry("slice", (start, count, step))
+
+
+def _array_entry(item, extent, axis):
+    dtype_name, _ = core.type_of(item)
+    if dtype_name not in dtypes.INTEGERS:
+        raise TypeError(
+            f"an index array must hold integers, found {dtype_name} ({location.text()})"
+        )
+    if core.is_numpy(item):
+        outside = (item < -extent) | (item >= extent)
+        if outside.any():
+            _check_inside(int(item[outside].flat[0]) if item.ndim else int(item), extent, axis)
+        if item.ndim == 0:
+            return _Entry("int", int(item) % extent)
+        array = core.constant(item % extent)
+        array.is_index = True
+        return _Entry("array", array)
+    return _Entry("array", _from_front(core.check_scope(item), extent))
+
+
+def _from_front(index, extent):
+    """Negative numbers count from the end."""
+    if index.is_index or index.dtype_name in dtypes.UNSIGNED:
+        return index
+    negative = core.compare("less", index, 0)
+    wrapped = core.elementwise("add", index, extent)
+    out = core.apply("select", [negative, core.cast(wrapped, index.dtype_name), index])
+    return out
+
+
+# --- Reading.
+
+
+def _slice_known(plan):
+    """Applies slices and, where there are no arrays with axes, integers. Drops their entries and
+    axes.
+    """
+    x = plan.x
+    start, limit, stride, flipped = [], [], [], []
+    for axis, (entry, extent) in enumerate(zip(plan.entries, x.shape)):
+        first, last, step = 0, extent, 1
+        if entry.kind == "int":
+            first, last = entry.value, entry.value + 1
+        elif entry.kind == "slice":
+            first, last, step = _ascending(*entry.value)
+            if entry.value[2] < 0:
+                flipped.append(axis)
+        start.append(first)
+        limit.append(last)
+        stride.append(step)
+    x = core.reverse(core.slice_axes(x, start, limit, stride), flipped)
+    kept = [i for i, entry in enumerate(plan.entries) if entry.kind != "int"]
+    x = core.reshape(x, [x.shape[i] for i in kept])
+    plan.entries = [plan.entries[i] for i in kept]
+    plan.arrays = [i for i, entry in enumerate(plan.entries) if entry.kind == "array"]
+    return x
+
+
+def _ascending(start, count, step):
+    """Returns: (first, limit, stride) of the elements of a slice, in ascending order."""
+    if count == 0:
+        return 0, 0, 1
+    last = start + (count - 1) * step
+    return (start, last + 1, step) if step > 0 else (last, start + 1, -step)
+
+
+def _gather_arrays(plan, x):
+    """Returns: the gathered array, with the axes of the index arrays where the first of them
+    stands.
+    """
+    indices = [plan.entries[i].value for i in plan.arrays]
+    if len(indices) == 1:
+        return _gather(x, indices[0], plan.arrays)
+    return _gather(x, _index_vectors(indices), plan.arrays, vectors=True)
+
+
+def _index_vectors(indices):
+    """Returns: i64[..., k], the index arrays broadcast together and stacked behind."""
+    cast = core.broadcast(*(core.cast(index, "i64") for index in indices))
+    return core.concatenate([core.expand_dims(index, [index.ndim]) for index in cast], cast[0].ndim)
+
+
+def _gather(x, indices, axes, vectors=False):
+    """Elements of `axes` at the indices, whose own axes stand where the first of `axes` was."""
+    index_ndim = indices.ndim - (1 if vectors else 0)
+    others = [i for i in range(x.ndim) if i not in axes]
+    first = axes[0]
+    offset_dims = [k if axis < first else k + index_ndim for k, axis in enumerate(others)]
+    attrs = {
+        "offset_dims": offset_dims,
+        "collapsed_slice_dims": list(axes),
+        "operand_batching_dims": [],
+        "start_indices_batching_dims": [],
+        "start_index_map": list(axes),
+        "index_vector_dim": index_ndim,
+        "slice_sizes": tuple(1 if i in axes else extent for i, extent in enumerate(x.shape)),
+    }
+    return core.apply("gather", [x, indices], attrs, x.weak_type)
+
+
+def _move_picked(plan, gathered):
+    """Axes of index arrays that do not stand side by side come first."""
+    if plan.adjacent:
+        return gathered
+    indices = [plan.entries[i].value for i in plan.arrays]
+    count = len(core.broadcast_shapes(*(index.shape for index in indices)))
+    first = plan.arrays[0]
+    moved = list(range(first, first + count))
+    rest = [i for i in range(gathered.ndim) if i not in moved]
+    return core.transpose(gathered, moved + rest)
+
+
+# --- Updating.
+
+
+class IndexUpdater:
+    """`x.at[index]`: each method returns a copy of `x` in which the elements of `x[index]` are
+    updated.
+
+    The operand is broadcast to the shape of `x[index]` and converted to the type of `x`. Where an
+    element is named more than once, `set` keeps the last one and the others apply all. Elements
+    outside are left out.
+    """
+
+    __slots__ = ("_x", "_index")
+
+    def __init__(self, x, index):
+        self._x = x
+        self._index = index
+
+    def get(self):
+        """Returns: `x[index]`."""
+        return getitem(self._x, self._index)
+
+    def set(self, value):
+        """Puts `value` in their place."""
+        return self._update("set", value)
+
+    def add(self, value):
+        """Adds `value`."""
+        return self._update("add", value)
+
+    def subtract(self, value):
+        """Subtracts `value`."""
+        return self._update("add", core.apply("negate", [core.to_dtype(value, self._x.dtype_name)]))
+
+    def multiply(self, value):
+        """Multiplies with `value`."""
+        return self._update("mul", value)
+
+    def min(self, value):
+        """Takes the smaller one of element and `value`."""
+        return self._update("min", value)
+
+    def max(self, value):
+        """Takes the greater one of element and `value`."""
+        return self._update("max", value)
+
+    def _update(self, combiner, value):
+        return _scatter(self._x, self._index, core.to_dtype(value, self._x.dtype_name), combiner)
+
+
+class AtProperty:
+    """What `x.at` is: `x.at[index]` gives an `IndexUpdater`."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x):
+        self._x = x
+
+    def __getitem__(self, index):
+        return IndexUpdater(self._x, index)
+
+
+def _scatter(x, index, value, combiner):
+    """Every axis that the index touches becomes part of the index vectors; the others form the
+    window.
+    """
+    plan = _Plan(x, index)
+    target = plan.x
+    touched = [i for i, entry in enumerate(plan.entries) if entry.kind != "all"]
+    window = [i for i, entry in enumerate(plan.entries) if entry.kind == "all"]
+    if not touched:
+        touched, window = ([0], window[1:]) if target.ndim else ([], [])
+    layout = _Layout(plan, touched)
+    updates = core.transpose(
+        core.broadcast_to(value, layout.result_shape), layout.to_updates(window)
+    )
+    batch_ndim = updates.ndim - len(window)
+    attrs = {
+        "update_window_dims": list(range(batch_ndim, updates.ndim)),
+        "inserted_window_dims": list(touched),
+        "input_batching_dims": [],
+        "scatter_indices_batching_dims": [],
+        "scatter_dims_to_operand_dims": list(touched),
+        "index_vector_dim": batch_ndim,
+        "combiner": combiner,
+    }
+    indices = layout.index_vectors(touched)
+    out = core.apply("scatter", [target, indices, updates], attrs, x.weak_type)
+    return core.reshape(out, x.shape)
+
+
+class _Layout:
+    """Which axis of `x[index]` each part of an index makes.
+
+    The axes of an update are: those of the index arrays, one for each slice, then those of the
+    window.
+    """
+
+    def __init__(self, plan, touched):
+        self._plan = plan
+        arrays = [plan.entries[i].value for i in plan.arrays]
+        self._array_shape = core.broadcast_shapes(*(x.shape for x in arrays)) if arrays else ()
+        self._slices = [i for i in touched if plan.entries[i].kind in ("slice", "all")]
+        # The result's axes in order: ("array", k) or ("axis", operand axis).
+        axes = []
+        arrays_done = False
+        for i, entry in enumerate(plan.entries):
+            if entry.kind in ("slice", "all"):
+                axes.append(("axis", i))
+            elif entry.kind == "array" and plan.adjacent and not arrays_done:
+                axes += [("array", k) for k in range(len(self._array_shape))]
+                arrays_done = True
+        if plan.arrays and not plan.adjacent:
+            axes = [("array", k) for k in range(len(self._array_shape))] + axes
+        self._axes = axes
+
+    def _count(self, axis):
+        entry = self._plan.entries[axis]
+        return entry.value[1] if entry.kind == "slice" else self._plan.x.shape[axis]
+
+    @property
+    def result_shape(self):
+        """The shape of `x[index]`."""
+        return tuple(
+            self._array_shape[which] if kind == "array" else self._count(which)
+            for kind, which in self._axes
+        )
+
+    def to_updates(self, window):
+        """Returns: the permutation from the result's axes to those of the updates."""
+        order = [("array", k) for k in range(len(self._array_shape))]
+        order += [("axis", i) for i in self._slices] + [("axis", i) for i in window]
+        return [self._axes.index(axis) for axis in order]
+
+    def index_vectors(self, touched):
+        """Returns: i64[arrays..., slices..., k]."""
+        shape = self._array_shape + tuple(self._count(i) for i in self._slices)
+        columns = [core.broadcast_to(self._column(axis, len(shape)), shape) for axis in touched]
+        if not columns:
+            return core.full((0,), 0, "i64")
+        return core.concatenate([core.expand_dims(c, [len(shape)]) for c in columns], len(shape))
+
+    def _column(self, axis, ndim):
+        entry = self._plan.entries[axis]
+        if entry.kind == "int":
+            return core.scalar(entry.value, "i64")
+        if entry.kind == "array":
+            index = core.cast(entry.value, "i64")
+            return core.reshape(index, index.shape + (1,) * (ndim - len(self._array_shape)))
+        start, count, step = entry.value if entry.kind == "slice" else (0, self._count(axis), 1)
+        line = core.iota((count,), 0, "i64")
+        line = core.elementwise("add", core.elementwise("multiply", line, step), start)
+        behind = len(self._slices) - self._slices.index(axis) - 1
+        return core.reshape(line, (count,) + (1,) * behind)

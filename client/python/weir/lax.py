@@ -1,0 +1,106 @@
+"""One function for each op of the registry, and the structured loops and branches.
+
+The functions are made from the op table (`weir.ops()`): operands by position, attributes as
+keywords. Nothing promotes or broadcasts, but a Python number takes the element type of the first
+array beside it and, for element-wise ops, its shape. Names that Python reserves get an underscore:
+`and_`, `or_`, `not_`.
+"""
+
+import keyword
+import sys
+
+from weir import _native, core, dtypes
+from weir.branches import cond, switch
+from weir.carried import fori_loop, scan, while_loop
+from weir.eager import operation
+from weir.loops import for_loop, pfor
+
+_MODULE = sys.modules[__name__]
+_OPS = {row["name"]: row for row in _native.ops()}
+# `call` needs a second function, `constant` is weir.numpy.array.
+_NO_PRIMITIVE = ("call", "constant")
+
+
+def ops():
+    """Returns: one dictionary for each op: name, summary, attributes (name, kind, required),
+    numbers of operands.
+    """
+    return [dict(row) for row in _OPS.values()]
+
+
+def _operand_like(x, like, is_elementwise):
+    if not core.is_scalar(x) or like is None:
+        return core.as_array(x)
+    made = core.to_dtype(x, like.dtype_name)
+    return core.broadcast_to(made, like.shape) if is_elementwise else made
+
+
+def _attr_value(kind, value):
+    if kind == "dtype":
+        return dtypes.name_of(value)
+    if kind == "dims":
+        return core.canonical_shape(value)
+    return value
+
+
+def _primitive(row):
+    kinds = {name: kind for name, kind, _ in row["attrs"]}
+
+    def primitive(*operands, **attrs):
+        for name in attrs:
+            if name not in kinds:
+                raise TypeError(
+                    f"{row['name']} has no attribute '{name}'; it has {', '.join(kinds) or 'none'}"
+                )
+        arrays = [core.as_array(x) for x in operands if not core.is_scalar(x)]
+        like = arrays[0] if arrays else None
+        values = [_operand_like(x, like, row["elementwise"]) for x in operands]
+        converted = {name: _attr_value(kinds[name], value) for name, value in attrs.items()}
+        outputs = core.apply_all(row["name"], values, converted)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    return primitive
+
+
+def _document(row):
+    attrs = [
+        f"  {name} ({kind}{'' if required else ', optional'})"
+        for name, kind, required in row["attrs"]
+    ]
+    return row["summary"] + ".\n\nAttributes:\n" + "\n".join(attrs or ["  none"])
+
+
+def _define_primitives():
+    for name, row in _OPS.items():
+        if row["max_regions"] != 0 or name in _NO_PRIMITIVE:
+            continue
+        public = name + "_" if keyword.iskeyword(name) else name
+        function = _primitive(row)
+        function.__name__ = function.__qualname__ = public
+        function.__module__ = __name__
+        function.__doc__ = _document(row)
+        setattr(_MODULE, public, operation(function))
+
+
+_define_primitives()
+
+
+@operation
+def dynamic_index_in_dim(x, index, axis=0, keepdims=True):
+    """Returns: the row of `axis` at a traced position, clamped; with `axis` of size 1 or gone."""
+    array = core.as_array(x)
+    at = core.canonical_axis(axis, array.ndim)
+    row = dynamic_slice_in_dim(array, index, 1, at)
+    return row if keepdims else core.reshape(row, array.shape[:at] + array.shape[at + 1 :])
+
+
+@operation
+def dynamic_slice_in_dim(x, start, size, axis=0):
+    """Returns: `size` rows of `axis` from a traced start, clamped so that they lie inside."""
+    array = core.as_array(x)
+    at = core.canonical_axis(axis, array.ndim)
+    starts = [start if i == at else 0 for i in range(array.ndim)]
+    sizes = [size if i == at else extent for i, extent in enumerate(array.shape)]
+    return core.apply(
+        "dynamic_slice", [array] + [core.to_dtype(s, "i64") for s in starts], {"sizes": sizes}
+    )

@@ -1,0 +1,106 @@
+"""Operators and methods of `Array`, each by the function of the same meaning in `weir.numpy`."""
+
+from weir import core, errors, indexing, location, numpy as wnp
+from weir.array import Array
+
+_BINARY = {
+    "add": wnp.add,
+    "sub": wnp.subtract,
+    "mul": wnp.multiply,
+    "truediv": wnp.true_divide,
+    "floordiv": wnp.floor_divide,
+    "mod": wnp.mod,
+    "divmod": wnp.divmod,
+    "pow": wnp.power,
+    "matmul": wnp.matmul,
+    "and": wnp.bitwise_and,
+    "or": wnp.bitwise_or,
+    "xor": wnp.bitwise_xor,
+    "lshift": wnp.left_shift,
+    "rshift": wnp.right_shift,
+}
+_COMPARISONS = {
+    "eq": wnp.equal,
+    "ne": wnp.not_equal,
+    "lt": wnp.less,
+    "le": wnp.less_equal,
+    "gt": wnp.greater,
+    "ge": wnp.greater_equal,
+}
+_UNARY = {"neg": wnp.negative, "pos": wnp.positive, "abs": wnp.abs, "invert": wnp.invert}
+_METHODS = (
+    "all any argmax argmin argsort clip conj cumprod cumsum diagonal dot max mean min prod ptp"
+    " ravel repeat round sort std squeeze sum swapaxes take trace var"
+).split()
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
+    """A NumPy function of traced arrays, such as that of `numpy_array + array`, is the one of this
+    name here.
+    """
+    function = getattr(wnp, ufunc.__name__, None)
+    if method != "__call__" or function is None or kwargs:
+        raise errors.TracingError(
+            f"numpy.{ufunc.__name__} cannot work on the traced array {self.describe()} at"
+            f" {location.text()}; use weir.numpy, or return the array from the traced function"
+            " first"
+        )
+    return function(*inputs)
+
+
+def _is_operand(other):
+    return isinstance(other, Array) or core.is_scalar(other) or core.is_numpy(other)
+
+
+def _forward(function):
+    def method(self, other):
+        return function(self, other) if _is_operand(other) else NotImplemented
+
+    return method
+
+
+def _backward(function):
+    def method(self, other):
+        return function(other, self) if _is_operand(other) else NotImplemented
+
+    return method
+
+
+def _reshape(self, *shape, order="C"):
+    """Returns: the elements in another shape; one size may be -1."""
+    return wnp.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
+
+
+def _transpose(self, *axes):
+    """Returns: the axes in another order, reversed by default."""
+    if not axes:
+        return wnp.transpose(self)
+    return wnp.transpose(self, axes[0] if len(axes) == 1 else axes)
+
+
+def _attach():
+    for name, function in _BINARY.items():
+        setattr(Array, f"__{name}__", _forward(function))
+        setattr(Array, f"__r{name}__", _backward(function))
+    for name, function in _COMPARISONS.items():
+        setattr(Array, f"__{name}__", _forward(function))
+    for name, function in _UNARY.items():
+        setattr(Array, f"__{name}__", lambda self, function=function: function(self))
+    for name in _METHODS:
+        setattr(Array, name, getattr(wnp, name))
+    Array.__array_ufunc__ = _array_ufunc
+    Array.__getitem__ = indexing.getitem
+    Array.at = property(indexing.AtProperty, doc="Updates: `x.at[index].set(value)` and its kind.")
+    Array.T = property(wnp.transpose, doc="The array with its axes in reverse order.")
+    Array.mT = property(wnp.matrix_transpose, doc="The array with its last two axes exchanged.")
+    Array.real = property(wnp.real, doc="The real parts.")
+    Array.imag = property(wnp.imag, doc="The imaginary parts.")
+    Array.astype = wnp.astype
+    Array.reshape = _reshape
+    Array.transpose = _transpose
+    Array.flatten = wnp.ravel
+    Array.conjugate = wnp.conj
+    Array.copy = wnp.positive
+
+
+_attach()

@@ -1,0 +1,214 @@
+"""Arrays out of nothing, or of numbers that are known while tracing."""
+
+import math
+
+import numpy as np
+
+from weir import core, dtypes, trace as tracing, tree
+from weir.array import Array
+from weir.eager import operation
+
+
+def array(values, dtype=None):
+    """An array of numbers, of nested lists of them, or of nested lists of arrays.
+
+    Python numbers have the types that they have in operations: integers i32, floats f32. NumPy
+    arrays keep theirs.
+
+    Returns: a traced array inside of a traced function, else a NumPy array.
+    """
+    if tracing.current() is None:
+        return np.array(_known(values, dtype))
+    if isinstance(values, Array):
+        return values if dtype is None else core.to_dtype(values, dtypes.name_of(dtype))
+    if any(isinstance(leaf, Array) for leaf in tree.leaves(values)):
+        return _stacked(values, dtype)
+    if core.is_scalar(values) and dtype is None:
+        return core.as_array(values)
+    known = core.constant(_known(values, dtype))
+    return known if dtype is None else core.cast(known, dtypes.name_of(dtype))
+
+
+asarray = array
+
+
+def _known(values, dtype):
+    made = np.asarray(values)
+    if dtype is not None:
+        return made.astype(dtypes.to_numpy(dtypes.name_of(dtype)))
+    if core.is_numpy(values) or any(core.is_numpy(leaf) for leaf in tree.leaves(values)):
+        return made
+    kind = {"i": np.int32, "f": np.float32, "c": np.complex64}.get(made.dtype.kind, made.dtype)
+    if kind is np.int32 and made.size and (made.max() > 2**31 - 1 or made.min() < -(2**31)):
+        raise OverflowError("a Python integer is out of range for i32; give a dtype")
+    return made.astype(kind)
+
+
+def _stacked(values, dtype):
+    if isinstance(values, (list, tuple)):
+        parts = [_stacked(value, dtype) for value in values]
+        parts = core.promote(*parts)
+        return core.concatenate([core.expand_dims(part, [0]) for part in parts], 0)
+    return core.as_array(values) if dtype is None else core.to_dtype(values, dtypes.name_of(dtype))
+
+
+def _name(dtype, default="f32"):
+    return default if dtype is None else dtypes.name_of(dtype)
+
+
+@operation
+def zeros(shape, dtype=None):
+    """Returns: an array of zeros, f32 by default."""
+    return core.full(core.canonical_shape(shape), 0, _name(dtype))
+
+
+@operation
+def ones(shape, dtype=None):
+    """Returns: an array of ones, f32 by default."""
+    return core.full(core.canonical_shape(shape), 1, _name(dtype))
+
+
+empty = zeros
+
+
+@operation
+def full(shape, fill_value, dtype=None):
+    """Returns: an array of one value, which broadcasts to `shape`; by default of its type."""
+    value = core.as_array(fill_value)
+    if dtype is not None:
+        value = core.to_dtype(fill_value, dtypes.name_of(dtype))
+    out = core.broadcast_to(value, core.canonical_shape(shape))
+    return core.cast(out, out.dtype_name)
+
+
+def _like(x, dtype, shape):
+    like = core.as_array(x)
+    extents = like.shape if shape is None else core.canonical_shape(shape)
+    return extents, _name(dtype, like.dtype_name)
+
+
+@operation
+def zeros_like(x, dtype=None, shape=None):
+    """Returns: zeros with the shape and type of x."""
+    extents, name = _like(x, dtype, shape)
+    return core.full(extents, 0, name)
+
+
+@operation
+def ones_like(x, dtype=None, shape=None):
+    """Returns: ones with the shape and type of x."""
+    extents, name = _like(x, dtype, shape)
+    return core.full(extents, 1, name)
+
+
+empty_like = zeros_like
+
+
+@operation
+def full_like(x, fill_value, dtype=None, shape=None):
+    """Returns: one value with the shape and type of x."""
+    extents, name = _like(x, dtype, shape)
+    return core.broadcast_to(core.to_dtype(fill_value, name), extents)
+
+
+@operation
+def arange(start, stop=None, step=None, dtype=None):
+    """Returns: start, start + step, ... below stop; i32 for integers, f32 for floats by default.
+
+    The numbers must be known while tracing.
+    """
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    for number in (start, stop, step):
+        if isinstance(number, Array):
+            raise TypeError(
+                f"the bounds of arange must be known while tracing, found {number.describe()}: they"
+                " decide the shape"
+            )
+    integers = all(isinstance(number, (int, np.integer)) for number in (start, stop, step))
+    name = _name(dtype, "i32" if integers else "f32")
+    if not integers:
+        return core.cast(
+            core.constant(np.arange(start, stop, step).astype(dtypes.to_numpy(name))), name
+        )
+    if step == 0:
+        raise ValueError("the step of arange is 0")
+    counted = core.iota((max(0, math.ceil((stop - start) / step)),), 0, "i64")
+    out = core.cast(
+        core.elementwise("add", core.elementwise("multiply", counted, step), start), name
+    )
+    return out
+
+
+@operation
+def linspace(start, stop, num=50, endpoint=True, dtype=None):
+    """Returns: `num` numbers from start to stop in equal steps; f32 by default.
+
+    start and stop are scalars, known or traced.
+    """
+    name = _name(dtype)
+    if not isinstance(start, Array) and not isinstance(stop, Array):
+        line = np.linspace(start, stop, num, endpoint=endpoint).astype(dtypes.to_numpy(name))
+        return core.cast(core.constant(line), name)
+    fractions = np.linspace(0, 1, num, endpoint=endpoint)
+    floats = dtypes.to_inexact(name)
+    first, last = core.to_dtype(start, floats), core.to_dtype(stop, floats)
+    weights = core.constant(fractions.astype(dtypes.to_numpy(floats)))
+    return core.cast(first * (1 - weights) + last * weights, name)
+
+
+@operation
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
+    """Returns: base to the power of linspace(start, stop, num)."""
+    line = linspace(start, stop, num, endpoint)
+    return core.cast(core.elementwise("power", base, line), _name(dtype))
+
+
+@operation
+def eye(n, m=None, k=0, dtype=None):
+    """Returns: an n by m matrix with ones on diagonal k."""
+    m = n if m is None else m
+    rows = core.iota((n, m), 0, "i64")
+    columns = core.iota((n, m), 1, "i64")
+    return core.cast(core.compare("equal", core.elementwise("add", rows, k), columns), _name(dtype))
+
+
+def identity(n, dtype=None):
+    """Returns: the n by n identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+@operation
+def tri(n, m=None, k=0, dtype=None):
+    """Returns: an n by m matrix with ones at and below diagonal k."""
+    m = n if m is None else m
+    rows = core.iota((n, m), 0, "i64")
+    columns = core.iota((n, m), 1, "i64")
+    mask = core.compare("greater_equal", core.elementwise("add", rows, k), columns)
+    return core.cast(mask, _name(dtype))
+
+
+@operation
+def meshgrid(*arrays, indexing="xy", sparse=False):
+    """Returns: a list of coordinate arrays of a grid, as NumPy's."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', found {indexing!r}")
+    lines = [core.as_array(x) for x in arrays]
+    axes = list(range(len(lines)))
+    if indexing == "xy" and len(axes) > 1:
+        axes[0], axes[1] = 1, 0
+    shaped = []
+    for line, axis in zip(lines, axes):
+        shape = [1] * len(lines)
+        shape[axis] = line.size
+        shaped.append(core.reshape(line, shape))
+    return shaped if sparse else core.broadcast(*shaped)
+
+
+@operation
+def indices(dimensions, dtype=None):
+    """Returns: one array of coordinates for each axis, stacked in front."""
+    shape = core.canonical_shape(dimensions)
+    grids = [core.iota(shape, axis, _name(dtype, "i32")) for axis in range(len(shape))]
+    return core.concatenate([core.expand_dims(grid, [0]) for grid in grids], 0)

@@ -1,0 +1,195 @@
+"""Sorting, searching and taking elements by position."""
+
+from weir import core, dtypes, indexing
+from weir.eager import operation
+from weir.numpy import reductions, shaping
+
+
+@operation
+def sort(x, axis=-1, descending=False):
+    """Returns: x sorted along `axis` (None: made flat), NaN last; equals keep their order."""
+    array, at = _along(x, axis)
+    return core.apply("sort", [array], {"axis": at, "descending": descending, "is_stable": True})
+
+
+@operation
+def argsort(x, axis=-1, descending=False):
+    """Returns: the positions, as i32, in which elements along `axis` are sorted; of equals the
+    first comes first.
+    """
+    array, at = _along(x, axis)
+    positions = core.iota(array.shape, at, "i32")
+    attrs = {"axis": at, "descending": descending, "is_stable": True}
+    return core.apply_all("sort", [array, positions], attrs)[1]
+
+
+def _along(x, axis):
+    array = core.as_array(x)
+    if axis is None:
+        array, axis = shaping.ravel(array), 0
+    return array, core.canonical_axis(axis, array.ndim)
+
+
+@operation
+def top_k(x, k):
+    """Returns: (the k greatest of the last axis in descending order, their positions as i32)."""
+    values, positions = core.apply_all("top_k", [core.as_array(x)], {"k": k})
+    return values, core.cast(positions, "i32")
+
+
+@operation
+def median(x, axis=None, keepdims=False):
+    """Returns: the middle of the sorted elements, the mean of two for an even number; NaN if there
+    is one.
+    """
+    return quantile(x, 0.5, axis, keepdims)
+
+
+@operation
+def quantile(x, q, axis=None, keepdims=False):
+    """Returns: the element below which a part q of the elements lies, interpolated; NaN if there is
+    one.
+
+    `q` is a number known while tracing.
+    """
+    (array,) = core.promote_inexact(x)
+    shape = array.shape
+    kept = [1] * len(shape)
+    if axis is None:
+        array, at = shaping.ravel(array), 0
+    else:
+        at = core.canonical_axis(axis, array.ndim)
+        kept = [1 if i == at else extent for i, extent in enumerate(shape)]
+    ordered = core.apply("sort", [array], {"axis": at, "descending": False, "is_stable": True})
+    place = float(q) * (array.shape[at] - 1)
+    low = int(place)
+    high = min(low + 1, array.shape[at] - 1)
+    below = core.slice_axis(ordered, at, low, low + 1)
+    above = core.slice_axis(ordered, at, high, high + 1)
+    last = core.slice_axis(ordered, at, array.shape[at] - 1, array.shape[at])
+    out = below + (above - below) * (place - low) if place > low else below
+    out = core.apply("select", [core.apply("is_nan", [last]), last, out])
+    if keepdims:
+        return core.reshape(out, kept)
+    return core.reshape(out, [extent for i, extent in enumerate(out.shape) if i != at])
+
+
+@operation
+def take(x, indices, axis=None):
+    """Returns: elements of x at `indices`, whose axes replace `axis`; of x made flat by default.
+
+    Negative positions count from the end; others outside are clamped.
+    """
+    array = core.as_array(x)
+    if axis is None:
+        array, axis = shaping.ravel(array), 0
+    at = core.canonical_axis(axis, array.ndim)
+    where = indices if core.is_scalar(indices) else core.as_array(indices)
+    return indexing.getitem(array, (slice(None),) * at + (where,))
+
+
+@operation
+def take_along_axis(x, indices, axis):
+    """Returns: for each line of x along `axis` the elements at the positions in the same line of
+    `indices`.
+    """
+    array, where = core.as_array(x), core.as_array(indices)
+    at = core.canonical_axis(axis, array.ndim)
+    if where.ndim != array.ndim:
+        raise ValueError(
+            f"take_along_axis needs equal numbers of axes: {array.describe()}, {where.describe()}"
+        )
+    lines = core.broadcast_shapes(_without(array.shape, at), _without(where.shape, at))
+    array = core.broadcast_to(array, lines[:at] + (array.shape[at],) + lines[at:])
+    where = core.broadcast_to(where, lines[:at] + (where.shape[at],) + lines[at:])
+    entries = [core.iota(where.shape, i, "i64") for i in range(array.ndim)]
+    for entry in entries:
+        entry.is_index = True
+    entries[at] = where
+    return indexing.getitem(array, tuple(entries))
+
+
+def _without(shape, axis):
+    return shape[:axis] + shape[axis + 1 :]
+
+
+@operation
+def searchsorted(x, values, side="left"):
+    """Returns: where `values` would stand in the sorted vector x, as i32; before or behind equal
+    elements.
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be 'left' or 'right', found {side!r}")
+    line, wanted = core.promote(x, values)
+    wanted = core.expand_dims(wanted, [wanted.ndim])
+    return reductions.sum(
+        core.compare("less" if side == "left" else "less_equal", line, wanted), -1
+    )
+
+
+@operation
+def digitize(x, bins, right=False):
+    """Returns: the number of the bin of each element, as i32; `bins` is an increasing vector of
+    their borders.
+    """
+    return searchsorted(bins, x, "left" if right else "right")
+
+
+@operation
+def bincount(x, weights=None, length=None):
+    """Returns: how often each of 0 .. length-1 occurs in the vector of integers x, or the sums of
+    their weights.
+
+    `length` decides the shape and must be given.
+    """
+    if length is None:
+        raise ValueError("bincount needs length=, which decides the shape of the result")
+    array = core.as_array(x)
+    factors = core.full(array.shape, 1, "i32") if weights is None else core.as_array(weights)
+    return core.full((length,), 0, factors.dtype_name).at[array].add(factors)
+
+
+@operation
+def interp(x, xp, fp):
+    """Returns: the values at x of the line through the points (xp, fp), xp increasing; constant
+    outside.
+    """
+    at, places, values = core.promote_inexact(x, xp, fp)
+    last = places.size - 1
+    right = core.elementwise("maximum", searchsorted(places, at, "right"), 1)
+    right = core.elementwise("minimum", right, last)
+    left = right - 1
+    right.is_index = left.is_index = True
+    x0, x1, y0, y1 = places[left], places[right], values[left], values[right]
+    line = y0 + (at - x0) / (x1 - x0) * (y1 - y0)
+    line = core.apply(
+        "select", core.broadcast(core.compare("less", at, places[0]), values[0], line)
+    )
+    return core.apply(
+        "select", core.broadcast(core.compare("greater", at, places[last]), values[last], line)
+    )
+
+
+@operation
+def polyval(coefficients, x):
+    """Returns: the polynomial with these coefficients, the highest power first, at x."""
+    factors, at = core.promote(coefficients, x)
+    out = core.full(at.shape, 0, at.dtype_name)
+    for i in range(factors.shape[0]):
+        out = out * at + factors[i]
+    return out
+
+
+def shape(x):
+    """Returns: the shape of x."""
+    return tuple(getattr(x, "shape", ()))
+
+
+def ndim(x):
+    """Returns: the number of axes of x."""
+    return len(shape(x))
+
+
+def result_type(*operands):
+    """Returns: the element type in which operands meet, as `.dtype` shows it."""
+    return dtypes.to_public(dtypes.promote([core.type_of(x) for x in operands])[0])

@@ -1,0 +1,371 @@
+"""Functions that move elements: reshape, transpose, join, split, repeat, roll, pad."""
+
+import operator
+
+import numpy as np
+
+from weir import core
+from weir.array import Array
+from weir.eager import operation
+
+
+@operation
+def reshape(x, shape, order="C"):
+    """Returns: the elements of x in another shape, of which one size may be -1: what the others
+    leave.
+    """
+    if order != "C":
+        raise NotImplementedError(f"reshape knows only the order 'C', found {order!r}")
+    array = core.as_array(x)
+    return core.reshape(array, _resolve(core.canonical_shape(shape), array))
+
+
+def _resolve(shape, array):
+    if -1 in shape:
+        known = 1
+        for extent in shape:
+            known *= 1 if extent == -1 else extent
+        if shape.count(-1) > 1 or known == 0 or array.size % known:
+            raise ValueError(f"cannot reshape {array.describe()} to {shape}")
+        return tuple(array.size // known if extent == -1 else extent for extent in shape)
+    size = 1
+    for extent in shape:
+        size *= extent
+    if size != array.size:
+        raise ValueError(f"cannot reshape {array.describe()} of {array.size} elements to {shape}")
+    return shape
+
+
+@operation
+def ravel(x):
+    """Returns: the elements of x along one axis."""
+    array = core.as_array(x)
+    return core.reshape(array, (array.size,))
+
+
+@operation
+def transpose(x, axes=None):
+    """Returns: x with its axes in this order, reversed by default."""
+    array = core.as_array(x)
+    order = range(array.ndim)[::-1] if axes is None else core.canonical_axes(axes, array.ndim)
+    if len(order) != array.ndim:
+        raise ValueError(
+            f"transpose of {array.describe()} needs {array.ndim} axes, found {tuple(order)}"
+        )
+    return core.transpose(array, list(order))
+
+
+permute_dims = transpose
+
+
+@operation
+def matrix_transpose(x):
+    """Returns: x with its last two axes exchanged."""
+    return swapaxes(x, -1, -2)
+
+
+@operation
+def swapaxes(x, axis1, axis2):
+    """Returns: x with two axes exchanged."""
+    array = core.as_array(x)
+    order = list(range(array.ndim))
+    i, j = core.canonical_axis(axis1, array.ndim), core.canonical_axis(axis2, array.ndim)
+    order[i], order[j] = order[j], order[i]
+    return core.transpose(array, order)
+
+
+@operation
+def moveaxis(x, source, destination):
+    """Returns: x with axes `source` moved to the places `destination`."""
+    array = core.as_array(x)
+    sources = core.canonical_axes(source, array.ndim)
+    targets = core.canonical_axes(destination, array.ndim)
+    if len(sources) != len(targets):
+        raise ValueError(f"moveaxis has {len(sources)} sources and {len(targets)} destinations")
+    order = [i for i in range(array.ndim) if i not in sources]
+    for target, axis in sorted(zip(targets, sources)):
+        order.insert(target, axis)
+    return core.transpose(array, order)
+
+
+@operation
+def expand_dims(x, axis):
+    """Returns: x with axes of size 1 where they stand in the result."""
+    array = core.as_array(x)
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    return core.expand_dims(array, core.canonical_axes(axis, array.ndim + count))
+
+
+@operation
+def squeeze(x, axis=None):
+    """Returns: x without these axes of size 1; without all such axes by default."""
+    array = core.as_array(x)
+    if axis is None:
+        axes = [i for i, extent in enumerate(array.shape) if extent == 1]
+    else:
+        axes = core.canonical_axes(axis, array.ndim)
+    for i in axes:
+        if array.shape[i] != 1:
+            raise ValueError(f"cannot squeeze axis {i} of {array.describe()}: its size is not 1")
+    return core.reshape(array, [extent for i, extent in enumerate(array.shape) if i not in axes])
+
+
+@operation
+def broadcast_to(x, shape):
+    """Returns: x repeated to this shape."""
+    return core.broadcast_to(core.as_array(x), core.canonical_shape(shape))
+
+
+@operation
+def broadcast_arrays(*arrays):
+    """Returns: the arrays repeated to one shape, as a list."""
+    return core.broadcast(*(core.as_array(x) for x in arrays))
+
+
+@operation
+def atleast_1d(x):
+    """Returns: x with at least one axis."""
+    array = core.as_array(x)
+    return array if array.ndim else core.reshape(array, (1,))
+
+
+@operation
+def atleast_2d(x):
+    """Returns: x with at least two axes; new ones stand in front."""
+    array = core.as_array(x)
+    return array if array.ndim > 1 else core.reshape(array, (1,) * (2 - array.ndim) + array.shape)
+
+
+# --- Joining.
+
+
+@operation
+def concatenate(arrays, axis=0):
+    """Returns: the arrays put end to end along `axis`; all made flat if `axis` is None."""
+    parts = core.promote(*_sequence("concatenate", arrays))
+    if axis is None:
+        parts, axis = [ravel(part) for part in parts], 0
+    return core.concatenate(parts, core.canonical_axis(axis, parts[0].ndim))
+
+
+@operation
+def stack(arrays, axis=0):
+    """Returns: the arrays, of equal shapes, side by side along a new axis."""
+    parts = core.promote(*_sequence("stack", arrays))
+    for part in parts:
+        if part.shape != parts[0].shape:
+            raise ValueError(
+                f"stack needs equal shapes, found {parts[0].describe()} and {part.describe()}"
+            )
+    at = core.canonical_axis(axis, parts[0].ndim + 1)
+    return core.concatenate([core.expand_dims(part, [at]) for part in parts], at)
+
+
+def _sequence(what, arrays):
+    parts = list(arrays)
+    if not parts:
+        raise ValueError(f"{what} needs at least one array")
+    return parts
+
+
+@operation
+def vstack(arrays):
+    """Returns: the arrays below one another; vectors are rows."""
+    return concatenate([atleast_2d(x) for x in arrays], 0)
+
+
+@operation
+def hstack(arrays):
+    """Returns: the arrays beside one another; vectors end to end."""
+    parts = [atleast_1d(x) for x in arrays]
+    return concatenate(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+@operation
+def dstack(arrays):
+    """Returns: the arrays side by side along the third axis."""
+    parts = [atleast_2d(x) for x in arrays]
+    return concatenate([x if x.ndim > 2 else core.expand_dims(x, [2]) for x in parts], 2)
+
+
+@operation
+def column_stack(arrays):
+    """Returns: vectors as the columns of a matrix; matrices stay."""
+    parts = [core.as_array(x) for x in arrays]
+    return concatenate([x if x.ndim > 1 else core.reshape(x, (x.size, 1)) for x in parts], 1)
+
+
+@operation
+def append(x, values, axis=None):
+    """Returns: `values` behind x along `axis`; both made flat if it is None."""
+    return concatenate([x, values], axis)
+
+
+# --- Splitting.
+
+
+@operation
+def split(x, indices_or_sections, axis=0):
+    """Returns: a list of equal parts, or of the parts between the given places."""
+    array = core.as_array(x)
+    at = core.canonical_axis(axis, array.ndim)
+    if isinstance(indices_or_sections, (int, np.integer)):
+        if array.shape[at] % indices_or_sections:
+            raise ValueError(
+                f"axis {at} of {array.describe()} does not split into {indices_or_sections} equal"
+                " parts"
+            )
+    return array_split(array, indices_or_sections, at)
+
+
+@operation
+def array_split(x, indices_or_sections, axis=0):
+    """Returns: a list of parts of nearly equal size, or of the parts between the given places."""
+    array = core.as_array(x)
+    at = core.canonical_axis(axis, array.ndim)
+    extent = array.shape[at]
+    if isinstance(indices_or_sections, (int, np.integer)):
+        size, larger = divmod(extent, int(indices_or_sections))
+        sizes = [size + 1] * larger + [size] * (int(indices_or_sections) - larger)
+        places = list(np.cumsum([0] + sizes))
+    else:
+        places = [0] + [slice(int(i)).indices(extent)[1] for i in indices_or_sections] + [extent]
+    return [
+        core.slice_axis(array, at, int(begin), int(max(begin, end)))
+        for begin, end in zip(places, places[1:])
+    ]
+
+
+# --- Repeating.
+
+
+@operation
+def tile(x, reps):
+    """Returns: x repeated as a whole, reps[i] times along axis i."""
+    counts = core.canonical_shape(reps)
+    array = core.as_array(x)
+    ndim = max(len(counts), array.ndim)
+    counts = (1,) * (ndim - len(counts)) + counts
+    shape = (1,) * (ndim - array.ndim) + array.shape
+    wide = [size for pair in zip(counts, shape) for size in pair]
+    spread = core.reshape(array, [size for extent in shape for size in (1, extent)])
+    spread = core.broadcast_to(spread, wide)
+    return core.reshape(spread, [count * extent for count, extent in zip(counts, shape)])
+
+
+@operation
+def repeat(x, repeats, axis=None):
+    """Returns: each element `repeats` times along `axis`; of x made flat by default.
+
+    `repeats` is an integer or a sequence with one for each element; both must be known while
+    tracing.
+    """
+    if isinstance(repeats, Array):
+        raise TypeError(
+            f"the repeats of repeat must be known while tracing, found {repeats.describe()}: they"
+            " decide the shape"
+        )
+    array = core.as_array(x)
+    if axis is None:
+        array, axis = ravel(array), 0
+    at = core.canonical_axis(axis, array.ndim)
+    places = np.repeat(np.arange(array.shape[at]), repeats)
+    return array[(slice(None),) * at + (places,)]
+
+
+# --- Turning and shifting.
+
+
+@operation
+def flip(x, axis=None):
+    """Returns: x with its elements turned round along `axis` (all axes by default)."""
+    array = core.as_array(x)
+    return core.reverse(array, core.canonical_axes(axis, array.ndim))
+
+
+def flipud(x):
+    """Returns: x with its rows in reverse order."""
+    return flip(x, 0)
+
+
+def fliplr(x):
+    """Returns: x with its columns in reverse order."""
+    return flip(x, 1)
+
+
+@operation
+def rot90(x, k=1, axes=(0, 1)):
+    """Returns: x turned by k right angles in the plane of two axes."""
+    array = core.as_array(x)
+    first, second = core.canonical_axes(axes, array.ndim)
+    if k % 4 == 2:
+        return core.reverse(array, [first, second])
+    if k % 4 == 0:
+        return array
+    if k % 4 == 1:
+        return swapaxes(core.reverse(array, [second]), first, second)
+    return core.reverse(swapaxes(array, first, second), [second])
+
+
+@operation
+def roll(x, shift, axis=None):
+    """Returns: x with elements moved round by `shift` places along `axis`; through x made flat by
+    default.
+
+    `shift` and `axis` may be sequences; shifts must be known while tracing.
+    """
+    array = core.as_array(x)
+    if axis is None:
+        return core.reshape(roll(ravel(array), shift, 0), array.shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    for places, which in zip(shifts, axes):
+        at = core.canonical_axis(which, array.ndim)
+        extent = array.shape[at]
+        if not extent:
+            continue
+        cut = -operator.index(places) % extent
+        parts = [core.slice_axis(array, at, cut, extent), core.slice_axis(array, at, 0, cut)]
+        array = core.concatenate(parts, at)
+    return array
+
+
+# --- Padding.
+
+
+@operation
+def pad(x, pad_width, mode="constant", constant_values=0):
+    """Returns: x with more elements around it.
+
+    Args:
+      x: the array.
+      pad_width: a number, a pair (before, after), or one pair for each axis.
+      mode: "constant", "edge", "reflect", "symmetric" or "wrap", as in NumPy.
+      constant_values: the number to pad with.
+    """
+    array = core.as_array(x)
+    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
+    if mode == "constant":
+        attrs = {
+            "low": [low for low, _ in widths],
+            "high": [high for _, high in widths],
+            "interior": [0] * array.ndim,
+        }
+        return core.apply("pad", [array, core.to_dtype(constant_values, array.dtype_name)], attrs)
+    for axis, (low, high) in enumerate(widths):
+        places = np.pad(np.arange(array.shape[axis]), (low, high), mode=mode)
+        array = array[(slice(None),) * axis + (places,)]
+    return array
+
+
+@operation
+def delete(x, index, axis):
+    """Returns: x without one row of `axis`, which must be known while tracing."""
+    array = core.as_array(x)
+    at = core.canonical_axis(axis, array.ndim)
+    row = core.canonical_axis(index, array.shape[at])
+    parts = [
+        core.slice_axis(array, at, 0, row),
+        core.slice_axis(array, at, row + 1, array.shape[at]),
+    ]
+    return core.concatenate(parts, at)

@@ -1,0 +1,77 @@
+"""From a Python function to a program: one trace, whose inputs and results are the leaves of
+pytrees.
+"""
+
+import numpy as np
+
+from weir import _native, core, dtypes, location, session, trace as tracing, tree
+from weir.array import Array
+
+
+class InputType:
+    """Element type, shape and weakness of one input; hashable, so that it tells programs apart."""
+
+    __slots__ = ("dtype_name", "shape", "weak_type")
+
+    def __init__(self, dtype_name, shape, weak_type=False):
+        self.dtype_name = dtype_name
+        self.shape = tuple(shape)
+        self.weak_type = weak_type
+
+    @classmethod
+    def of(cls, leaf):
+        """Returns: the type of a NumPy array or Python number."""
+        dtype_name, weak_type = core.type_of(leaf)
+        return cls(dtype_name, getattr(leaf, "shape", ()), weak_type)
+
+    def key(self):
+        """Returns: what two equal types have in common."""
+        return self.dtype_name, self.shape, self.weak_type
+
+    def to_numpy(self, leaf):
+        """Returns: the leaf as the NumPy array that the program takes."""
+        return np.asarray(leaf, dtype=dtypes.to_numpy(self.dtype_name))
+
+
+class TracedProgram:
+    """A function that has been traced for one set of input types."""
+
+    def __init__(self, trace, name, input_names, structure):
+        self.text = trace.builder.text()
+        self.structure = structure
+        self.hoisted = [array for _, array in trace.hoisted]
+        self.num_results = structure.num_leaves
+        names = list(input_names) + [hoisted for hoisted, _ in trace.hoisted]
+        self.native = _native.Program(
+            source=self.text.encode(), name=name, inputs=names, strict=trace.strict
+        )
+
+    def run(self, arrays):
+        """Runs the program on the current session. Returns: (tree of NumPy arrays, report)."""
+        if self.num_results == 0:
+            return tree.unflatten(self.structure, []), {}
+        results, report = session.current().run(self.native, list(arrays) + self.hoisted)
+        return tree.unflatten(self.structure, results), report
+
+    def __call__(self, arrays):
+        return self.run(arrays)[0]
+
+
+def trace_function(function, name, input_names, input_types):
+    """Traces `function(*arrays)`, called with one array for each input.
+
+    Returns: the program; its results are the leaves of what the function returns.
+    """
+    trace = tracing.Trace()
+    with tracing.activated(trace):
+        arrays = []
+        for input_name, kind in zip(input_names, input_types):
+            trace.unique_name(input_name)
+            value = trace.add_argument(trace.main, kind.dtype_name, kind.shape, input_name)
+            origin = (f"argument {input_name}", *location.of_caller())
+            arrays.append(Array(trace, value, weak_type=kind.weak_type, origin=origin))
+        leaves, structure = tree.flatten(function(*arrays))
+        results = [core.as_array(leaf, "a result") for leaf in leaves]
+        trace.builder.yield_(trace.main, [result.value for result in results])
+        trace.builder.set_result_names(trace.main, [f"result{i}" for i in range(len(results))])
+    return TracedProgram(trace, name, input_names, structure)

@@ -1,0 +1,111 @@
+"""Sessions: where programs run.
+
+A session is a connection to a coordinator, or a whole cluster inside this process. Calls use the
+innermost session that was entered with `with`, else the last one that `connect` made, else one that
+is made now.
+"""
+
+import atexit
+import os
+import threading
+
+from weir import _native
+
+DEFAULT_WORKERS = 2
+
+_lock = threading.Lock()
+_default = None
+_local = threading.local()
+
+
+class Session:
+    """A connection to a cluster; a context manager. Usable from any thread.
+
+    Attributes:
+      address: HOST:PORT of the coordinator, or None for a cluster in this process.
+    """
+
+    def __init__(self, address, workers):
+        self.address = address
+        self._workers = workers
+        if address is None:
+            count = workers or DEFAULT_WORKERS
+            self._native = _native.start_embedded(workers=count, threads_per_worker=1)
+        else:
+            self._native = _native.connect(address)
+
+    def run(self, program, inputs):
+        """Runs a compiled trace. Returns: (results as NumPy arrays, report as a dictionary)."""
+        return self._native.run(program, inputs, self._workers or 0)
+
+    def explain(self, program):
+        """Returns: (stages, fallbacks, notes) of the compiler, without running anything."""
+        return self._native.explain(program)
+
+    def workers(self):
+        """Returns: one dictionary for each worker of the cluster."""
+        return self._native.workers()
+
+    def close(self):
+        """Ends the session, and the cluster if it is in this process. Later calls raise
+        FailedPrecondition.
+        """
+        global _default
+        with _lock:
+            if _default is self:
+                _default = None
+        self._native.close()
+
+    def __enter__(self):
+        _entered().append(self)
+        return self
+
+    def __exit__(self, *exception):
+        _entered().remove(self)
+        self.close()
+
+    def __repr__(self):
+        return f"weir.Session({self.address or 'in this process'})"
+
+
+def _entered():
+    if not hasattr(_local, "sessions"):
+        _local.sessions = []
+    return _local.sessions
+
+
+def connect(address=None, workers=None):
+    """Opens a session, which is the default one from now on.
+
+    Args:
+      address: HOST:PORT of a coordinator. By default the environment variable WEIR_ADDRESS, and
+        where there is none a cluster inside this process.
+      workers: how many workers a program may use; for a cluster in this process how many it has (2
+        by default).
+
+    Returns: the session. As a context manager it is the one that calls use, and is closed at the
+    end.
+
+    Raises: Unavailable if nobody answers.
+    """
+    global _default
+    session = Session(address or os.environ.get("WEIR_ADDRESS") or None, workers)
+    with _lock:
+        _default = session
+    return session
+
+
+def current():
+    """Returns: the session that calls use now; opens one if there is none."""
+    if _entered():
+        return _entered()[-1]
+    with _lock:
+        if _default is not None:
+            return _default
+    return connect()
+
+
+@atexit.register
+def _close_default():
+    if _default is not None:
+        _default.close()

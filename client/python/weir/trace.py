@@ -1,0 +1,173 @@
+"""The program that grows while a function is traced.
+
+A trace is one program. Its regions nest: the body of a loop is traced inside the region that uses
+the loop. Traces belong to one thread, and at most one is active in it.
+"""
+
+import contextlib
+import threading
+
+import numpy as np
+
+from weir import _native, dtypes, errors, location
+
+# Larger constants become inputs of the program, so that the program stays short.
+INLINE_ELEMENTS = 64
+
+_state = threading.local()
+
+
+def current():
+    """Returns: the trace that is active in this thread, or None."""
+    return getattr(_state, "trace", None)
+
+
+@contextlib.contextmanager
+def activated(trace):
+    """Makes `trace` the active one."""
+    before = current()
+    _state.trace = trace
+    try:
+        yield trace
+    finally:
+        _state.trace = before
+
+
+class LoopFrame:
+    """A loop around the operations that are being traced, as random numbers see it.
+
+    A loop that does not count its trips has the index None; a draw inside then sets `needs_index`.
+    """
+
+    def __init__(self, index, randomness):
+        self.index = index
+        self.randomness = randomness
+        self.needs_index = False
+
+
+class Trace:
+    """One program under construction."""
+
+    def __init__(self):
+        self.builder = _native.ProgramBuilder()
+        self.main = self.builder.new_function("main")
+        self.regions = [self.main]
+        # Values that the nodes of each open region have used, in the order of `regions`.
+        self.used = [set()]
+        self.last_used = set()  # of the region that was closed last
+        # For each value that depends on region arguments: the regions around those.
+        self.depends = {}
+        self.loops = []
+        self.draws = 0
+        self.hoisted = []  # (name, array): inputs that the program needs besides its arguments
+        self.strict = False
+        self.models = {}  # imported models that are functions of this program
+        self._hoisted_by_id = {}
+        self._names = set()
+
+    @property
+    def region(self):
+        """The innermost open region."""
+        return self.regions[-1]
+
+    # --- Regions.
+
+    def new_region(self):
+        """Returns: a region that no operation has yet."""
+        return self.builder.new_region()
+
+    @contextlib.contextmanager
+    def inside(self, region):
+        """Operations go to `region`. What it uses of the regions around it, they use too."""
+        self.regions.append(region)
+        self.used.append(set())
+        try:
+            yield region
+        finally:
+            self.regions.pop()
+            used = self.used.pop()
+            self.used[-1] |= used
+            self.last_used = used
+
+    @contextlib.contextmanager
+    def in_loop(self, index, randomness):
+        """Random numbers drawn inside belong to iteration `index`."""
+        frame = LoopFrame(index, randomness)
+        self.loops.append(frame)
+        try:
+            yield frame
+        finally:
+            self.loops.pop()
+
+    def add_argument(self, region, dtype, shape, name=""):
+        """Returns: a new argument of `region`."""
+        value = self.builder.add_arg(region, dtype, shape, name)
+        if region != self.main:
+            # What a loop carries may come to depend on every loop around it.
+            self.depends[value] = set(self.regions)
+        return value
+
+    def unique_name(self, name):
+        """Returns: `name`, or with a number behind it if there was one like it."""
+        unique = name
+        number = 1
+        while unique in self._names:
+            number += 1
+            unique = f"{name}_{number}"
+        self._names.add(unique)
+        return unique
+
+    # --- Nodes.
+
+    def apply(self, op, inputs, attrs=None, regions=(), captured=()):
+        """Appends a node to the innermost region. Returns: its outputs.
+
+        `captured` are values that its regions use.
+        """
+        self.builder.set_location(*location.of_caller())
+        outputs = self.builder.apply(self.region, op, inputs, attrs or {}, list(regions))
+        self._record(inputs, outputs, captured)
+        return outputs
+
+    def _record(self, inputs, outputs, captured):
+        self.used[-1].update(inputs)
+        loops = set()
+        for value in (*inputs, *captured):
+            loops |= self.depends.get(value, set())
+        loops = loops.intersection(self.regions)
+        if loops:
+            for output in outputs:
+                self.depends[output] = loops
+
+    def constant(self, array):
+        """Returns: a value of the outermost region that holds a NumPy array."""
+        if array.size > INLINE_ELEMENTS:
+            return self._hoist(array)
+        self.builder.set_location(*location.of_caller())
+        return self.builder.constant(self.main, array)
+
+    def _hoist(self, array):
+        key = id(array)
+        if key not in self._hoisted_by_id:
+            name = self.unique_name("constant")
+            dtype = dtypes.name_of(array.dtype)
+            value = self.add_argument(self.main, dtype, array.shape, name)
+            # A copy: the array may change later. It is kept with its id, so that no other can get
+            # that.
+            self.hoisted.append((name, np.array(array)))
+            self._hoisted_by_id[key] = (value, array)
+        return self._hoisted_by_id[key][0]
+
+    def type(self, value):
+        """Returns: (element type, shape) of a value; texts for sizes that are no numbers."""
+        return self.builder.type(value)
+
+
+def required(what):
+    """Returns: the active trace. Raises: TracingError if there is none."""
+    trace = current()
+    if trace is None:
+        raise errors.TracingError(
+            f"{what} was called outside of a traced function ({location.text()})"
+        )
+    return trace
