@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <random>
 
 #include "common/ops/linalg/accumulate.h"
 #include "common/ops/op_testing.h"
@@ -257,6 +258,40 @@ TEST(LinalgTest, WhatIsNotFiniteGivesNaN) {
   EXPECT_THAT(EvalOp("eig", {a}, {}), HasSubstr("nan"));
   EXPECT_EQ(EvalOp("svd", {a}, {{"full_matrices", false}, {"compute_uv", false}}),
             "f64[2] {nan, nan}");
+}
+
+// Entries from the whole range of exponents, rows that repeat, zeros.
+Tensor Hostile(DType dtype, int64_t n, std::mt19937_64* random) {
+  Tensor out(dtype, {n, n});
+  const int64_t parts = n * n * (SizeOf(dtype) / 8);
+  double* entries = reinterpret_cast<double*>(out.raw_mutable_data());
+  const int spread = 1 << (*random)() % 11;
+  const int middle = static_cast<int>((*random)() % 2048) - 1024;
+  for (int64_t i = 0; i < parts; ++i) {
+    const double mantissa = static_cast<double>(static_cast<int64_t>((*random)())) * 0x1p-63;
+    const int exponent = middle + static_cast<int>((*random)() % spread);
+    entries[i] = (*random)() % 8 == 0 ? 0 : std::ldexp(mantissa, std::min(exponent, 1023));
+    if ((*random)() % 4 == 0) entries[i] = entries[i / 2];
+  }
+  return out;
+}
+
+TEST(LinalgTest, HostileMatricesHaveResults) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const DType dtype = round % 2 == 0 ? DType::kF64 : DType::kC128;
+    const Tensor a = Hostile(dtype, round % 50 == 0 ? 30 : 1 + round % 7, &random);
+    Results("cholesky", {a}, {{"lower", true}});
+    Results("lu", {a});
+    Results("qr", {a}, {{"full_matrices", true}});
+    Results("eigh", {a});
+    Results("eig", {a});
+    const Tensor s = Results("svd", {a}, {{"full_matrices", true}, {"compute_uv", true}})[0];
+    for (int64_t i = 0; i < s.num_elements(); ++i) {
+      EXPECT_FALSE(s.data<double>()[i] < 0) << a.ToString();
+      EXPECT_FALSE(std::isnan(s.data<double>()[i])) << a.ToString();
+    }
+  }
 }
 
 TEST(LinalgTest, EmptyMatrices) {
