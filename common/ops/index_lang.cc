@@ -1,5 +1,6 @@
 #include "common/ops/index_lang.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "common/base/status.h"

@@ -8,6 +8,7 @@
 #define WEIR_COMMON_OPS_LINALG_MATRIX_H_
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <complex>
 #include <initializer_list>
 #include <limits>
@@ -109,7 +110,7 @@ typename Column::Scalar PhaseOf(const Column& column) {
 }
 
 // Random matrices of the types, batches and extents that every factorization should meet, and
-// hostile ones. `square` leaves out those with m != n.
+// hostile ones; kSquare leaves out those with m != n.
 enum class Extent { kSquare, kAny };
 std::vector<SampleOperand> MatrixSamples(Extent extent);
 
