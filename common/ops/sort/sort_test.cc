@@ -54,5 +54,18 @@ TEST(TopKTest, GreatestFirst) {
   EXPECT_THAT(InferOp("top_k", {"f32[]"}, {{"k", 0}}), HasSubstr("has no axis"));
 }
 
+TEST(SearchsortedTest, CountsWhatComesBefore) {
+  const Tensor sorted = Tensor::Of<float>({5}, {1, 2, 2, 3, NAN});
+  const Tensor values = Tensor::Of<float>({5}, {0, 2, 2.5f, 9, NAN});
+  EXPECT_EQ(EvalOp("searchsorted", {sorted, values}, {{"side", "left"}}), "i64[5] {0, 1, 3, 4, 4}");
+  EXPECT_EQ(EvalOp("searchsorted", {sorted, values}, {{"side", "right"}}),
+            "i64[5] {0, 3, 3, 4, 5}");
+  EXPECT_EQ(InferOp("searchsorted", {"f32[b,m]", "f32[b,k]"}, {{"side", "left"}}), "i64[b,k]");
+  EXPECT_THAT(InferOp("searchsorted", {"f32[2,m]", "f32[3,k]"}, {{"side", "left"}}),
+              HasSubstr("in all axes but the last"));
+  EXPECT_THAT(InferOp("searchsorted", {"f32[m]", "f32[k]"}, {{"side", "up"}}),
+              HasSubstr("neither left nor right"));
+}
+
 }  // namespace
 }  // namespace weir
