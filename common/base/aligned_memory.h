@@ -11,8 +11,8 @@ namespace weir {
 
 inline constexpr size_t kMemoryAlignment = 64;
 
-// Returns: `bytes` of memory (0 is fine), aligned to kMemoryAlignment and padded so that a vector of
-// kMemoryAlignment bytes that starts at the last byte is within it; null if there is none.
+// Returns: `bytes` of memory (0 is fine), aligned to kMemoryAlignment and padded so that a vector
+// of kMemoryAlignment bytes that starts at the last byte is within it; null if there is none.
 void* AllocateAligned(size_t bytes);
 // Gives back what AllocateAligned(bytes) returned.
 void FreeAligned(void* memory, size_t bytes);

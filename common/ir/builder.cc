@@ -148,9 +148,8 @@ void Builder::Yield(std::vector<ValueId> results) {
   graph_->region(region_).results = std::move(results);
 }
 
-const TensorType& Builder::type(ValueId value) const {
-  static const TensorType* const kPlaceholder = new TensorType();
-  if (value.value() < 0 || value.value() >= graph_->num_values()) return *kPlaceholder;
+TensorType Builder::type(ValueId value) const {
+  if (value.value() < 0 || value.value() >= graph_->num_values()) return TensorType();
   return graph_->type(value);
 }
 

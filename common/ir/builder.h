@@ -56,7 +56,7 @@ class Builder {
   RegionId region() const { return region_; }
   const OpCatalog& catalog() const { return *catalog_; }
   // A scalar placeholder after a fault, so that callers may look at types before checking status().
-  const TensorType& type(ValueId value) const;
+  TensorType type(ValueId value) const;
 
   const absl::Status& status() const { return context_->status; }
   // Records a fault of the caller's own; the first one wins.

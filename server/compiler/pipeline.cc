@@ -3,6 +3,7 @@
 #include "common/base/status.h"
 #include "common/ir/clone.h"
 #include "common/ir/verify.h"
+#include "common/ops/control/phases.h"
 #include "common/ops/registry.h"
 #include "server/compiler/optimize/simplify.h"
 #include "server/compiler/pfor/pfor.h"
@@ -15,6 +16,10 @@ absl::Status VerifyProgram(Graph* graph, const CompileOptions&, CompileReport*) 
   return Verify(*graph, Ops());
 }
 
+absl::Status CutPhases(Graph* graph, const CompileOptions&, CompileReport*) {
+  return SplitPhases(graph);
+}
+
 constexpr Pass kPasses[] = {
     {"verify", "first, so that later passes may trust types and scopes", &VerifyProgram},
     {"inline", "before pfor: what a model calls is converted with it, in its own context",
@@ -22,6 +27,8 @@ constexpr Pass kPasses[] = {
     {"fold", "before pfor: what is constant is invariant and needs no rule", &FoldConstants},
     {"cse", "after fold: equal constants make equal nodes", &EliminateCommonSubexpressions},
     {"dce", "before pfor: what nobody uses must not count as a fallback", &EliminateDeadCode},
+    {"phases", "before pfor: a reduction over iterations needs all of them, so the loop ends there",
+     &CutPhases},
     {"pfor", "on a small graph in which only what matters is left", &RemovePfor},
     {"canonicalize", "after pfor: conversion leaves movements that cancel", &Canonicalize},
     {"fold-converted", "after pfor: the sizes of static ranges are known now", &FoldConstants},

@@ -17,6 +17,7 @@ from weir._native import __version__
 from weir.array import Array
 from weir.branches import cond, switch
 from weir.carried import fori_loop, scan, while_loop
+from weir.checks import check
 from weir.dtypes import bfloat16, promote_types
 from weir.errors import *  # noqa: F403  the exception classes
 from weir.explain import explain

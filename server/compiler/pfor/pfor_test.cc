@@ -10,6 +10,7 @@
 #include "common/ir/clone.h"
 #include "common/ir/text.h"
 #include "common/ir/verify.h"
+#include "common/ops/control/phases.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "common/ops/sample_program.h"
@@ -66,7 +67,9 @@ void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying,
   ASSERT_TRUE(loop.ok()) << where << ": " << loop.status();
   Graph converted = *loop;
   CompileReport report;
-  const absl::Status status = RemovePfor(&converted, {}, &report);
+  absl::Status status = SplitPhases(&converted);
+  ASSERT_TRUE(status.ok()) << where << ": " << status;
+  status = RemovePfor(&converted, {}, &report);
   ASSERT_TRUE(status.ok()) << where << ": " << status;
   const absl::Status verified = Verify(converted, Ops());
   ASSERT_TRUE(verified.ok()) << where << ": " << verified << "\n" << Print(converted);
@@ -117,6 +120,7 @@ TEST(PforTest, EveryOpAgreesWithTheLoop) {
 absl::StatusOr<Graph> Convert(std::string_view text, CompileReport* report,
                               const CompileOptions& options = {}) {
   WEIR_ASSIGN_OR_RETURN(Graph graph, Parse(text, Ops()));
+  WEIR_RETURN_IF_ERROR(SplitPhases(&graph));
   WEIR_RETURN_IF_ERROR(RemovePfor(&graph, options, report));
   WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
   return graph;
@@ -312,6 +316,69 @@ TEST(PforTest, AnInnerLoopThatSeesNothingOfTheOuterIsConvertedToo) {
     }
     return %out, %i2
   })");
+}
+
+// Twice, the second time of what the first made, with branches on both sides.
+TEST(PforTest, ReductionsOverIterationsCutTheLoop) {
+  constexpr char kText[] = R"(
+  func @main(%x: f32[n]) -> (i64[n], i64[n], i64[n,4]) {
+    %out, %largest, %everybody = pfor {extent = (n)} (%i: i64[]) {
+      %two = constant {value = i64[] {2}}
+      %odd = floor_mod(%i, %two)
+      %sum = iteration_reduce(%i) {extent = (n), kind = "sum"}
+      %is = equal(%odd, %two)
+      %y = if(%is) {
+        yield %odd
+      } {
+        %z = subtract(%sum, %i)
+        yield %z
+      }
+      %max = iteration_reduce(%y) {extent = (n), kind = "max"}
+      %four = constant {value = i64[] {4}}
+      %all = pfor {extent = (4)} (%j: i64[]) {
+        %k = multiply(%j, %odd)
+        %own = iteration_reduce(%k) {extent = (4), kind = "sum"}
+        yield %own
+      }
+      yield %y, %max, %all
+    }
+    return %out, %largest, %everybody
+  })";
+  CompileReport report;
+  const absl::StatusOr<Graph> converted = Convert(kText, &report, {.strict = true});
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  const std::vector<Tensor> inputs = {Tensor::Zeros(DType::kF32, {3})};
+  for (const absl::StatusOr<Graph>& graph : {Parse(kText, Ops()), converted}) {
+    const absl::StatusOr<std::vector<Tensor>> got = Interpret(*graph, inputs);
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(Difference((*got)[0], Tensor::Of<int64_t>({3}, {3, 2, 1})), "");
+    EXPECT_EQ(Difference((*got)[1], Tensor::Of<int64_t>({3}, {3, 3, 3})), "");
+    EXPECT_EQ(
+        Difference((*got)[2], Tensor::Of<int64_t>({3, 4}, {0, 0, 0, 0, 6, 6, 6, 6, 0, 0, 0, 0})),
+        "");
+  }
+}
+
+TEST(PforTest, AReductionOverIterationsStandsInTheBody) {
+  absl::StatusOr<Graph> graph = Parse(R"(
+  func @main(%p: bool[]) -> (i64[3]) {
+    %out = pfor {extent = (3)} (%i: i64[]) {
+      %y = if(%p) {
+        %sum = iteration_reduce(%i) {extent = (3), kind = "sum"}
+        yield %sum
+      } {
+        yield %i
+      }
+      yield %y
+    }
+    return %out
+  })",
+                                      Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const absl::Status status = SplitPhases(&*graph);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(std::string(status.message()).find("directly in the body of a pfor"), std::string::npos)
+      << status;
 }
 
 absl::Status StatusOf(const absl::StatusOr<Graph>& graph, const std::vector<Tensor>& inputs) {

@@ -1,0 +1,80 @@
+"""weir.check: what it says, and where it is evaluated."""
+
+import numpy as np
+import pytest
+
+import weir
+import weir.numpy as wnp
+
+
+def test_a_check_that_holds_changes_nothing():
+    def positive(x):
+        weir.check(x > 0, "must be positive")
+        return x + 1
+
+    x = np.arange(1, 5, dtype=np.float32)
+    np.testing.assert_array_equal(weir.vmap(positive, strict=True)(x), x + 1)
+
+
+@pytest.mark.parametrize("loop", [weir.pfor, weir.for_loop])
+def test_the_error_names_the_iteration(loop):
+    def body(i):
+        weir.check(i < 3, "only three")
+        return i
+
+    with pytest.raises(weir.FailedPrecondition, match="check failed in iteration 3: only three"):
+        loop(body, 5)
+    np.testing.assert_array_equal(loop(body, 3), [0, 1, 2])
+
+
+def test_the_error_names_the_iterations_of_nested_loops():
+    def body(i):
+        def inner(j):
+            weir.check(i + j < 3, "small sums")
+            return j
+
+        return weir.pfor(inner, 3)
+
+    with pytest.raises(weir.FailedPrecondition, match="in iteration 1, 2: small sums"):
+        weir.pfor(body, 4)
+
+
+def test_outside_of_loops():
+    @weir.jit
+    def checked(x):
+        weir.check(wnp.all(x > 0), "all positive")
+        return x
+
+    np.testing.assert_array_equal(checked(np.ones(3, np.float32)), np.ones(3))
+    with pytest.raises(weir.FailedPrecondition, match="check failed: all positive"):
+        checked(np.zeros(3, np.float32))
+
+
+def test_iterations_that_are_done_are_not_checked():
+    trips = np.array([4, 0, 2])
+
+    def body(n):
+        def step(k, total):
+            weir.check(k < n, "a trip too many")
+            return total + 1
+
+        return weir.fori_loop(0, n, step, 0)
+
+    np.testing.assert_array_equal(weir.vmap(body, strict=True)(trips), trips)
+
+
+def test_branches_that_are_not_taken_are_not_checked():
+    def refuse(x):
+        weir.check(x < 0, "never")
+        return x
+
+    def body(x):
+        return weir.cond(x < 0, refuse, lambda x: x, x)
+
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(weir.vmap(body, strict=True)(x), x)
+
+
+def test_the_predicate_must_be_bool():
+    with pytest.raises(TypeError, match="bool"):
+        weir.pfor(lambda i: weir.check(i, "not a bool"), 3)

@@ -1,0 +1,20 @@
+// Cuts loops where they reduce over their iterations (op iteration_reduce): what stands before runs
+// for all iterations, then the reduction, then what stands behind. Stateless.
+#ifndef WEIR_COMMON_OPS_CONTROL_PHASES_H_
+#define WEIR_COMMON_OPS_CONTROL_PHASES_H_
+
+#include "absl/status/status.h"
+#include "common/ir/graph.h"
+
+namespace weir {
+
+bool HasPhases(const Graph& graph);
+
+// Makes several pfors of each pfor that reduces over its iterations; values that a later one needs
+// are passed on by row. Returns: INVALID_ARGUMENT naming a reduction that does not stand directly
+// in the body of a pfor.
+absl::Status SplitPhases(Graph* graph);
+
+}  // namespace weir
+
+#endif  // WEIR_COMMON_OPS_CONTROL_PHASES_H_
