@@ -35,7 +35,8 @@ def test_the_error_names_the_iterations_of_nested_loops():
 
         return weir.pfor(inner, 3)
 
-    with pytest.raises(weir.FailedPrecondition, match="in iteration 1, 2: small sums"):
+    # Several iterations fail; which worker's is heard of first is open.
+    with pytest.raises(weir.FailedPrecondition, match="in iteration (1, 2|2, 1|3, 0): small sums"):
         weir.pfor(body, 4)
 
 

@@ -18,6 +18,7 @@ from weir.array import Array
 from weir.branches import cond, switch
 from weir.carried import fori_loop, scan, while_loop
 from weir.checks import check
+from weir.collectives import all_gather, pmax, pmean, pmin, psum
 from weir.dtypes import bfloat16, promote_types
 from weir.errors import *  # noqa: F403  the exception classes
 from weir.explain import explain

@@ -4,7 +4,7 @@ contract.
 
 import operator
 
-from weir import core, location, trace as tracing, tree
+from weir import collectives, core, location, trace as tracing, tree
 from weir.array import Array
 from weir.eager import operation
 
@@ -37,7 +37,8 @@ def pfor(body, n, chunk_size=None, strict=False):
       body: takes the iteration as an i64 scalar; returns a pytree of arrays whose shapes do not
         depend on it. Its iterations cannot see one another.
       n: how many iterations; a Python integer, may be 0.
-      chunk_size: how many iterations run at once; the results do not depend on it.
+      chunk_size: how many iterations run at once; the results do not depend on it. A body that
+        reduces over its iterations (`psum` and the like) runs whole.
       strict: whether an operation that can only run one iteration after the other is an error.
 
     Returns: the pytree of `body`, each leaf T[...] as T[n, ...].
@@ -75,9 +76,13 @@ def parallel(body, n, chunk_size, strict, randomness):
     """Traces a pfor. Returns: `Stacked`."""
     trace = tracing.current()
     trace.strict = trace.strict or strict
-    if chunk_size is None or chunk_size >= n:
-        return _stack("pfor", [], body, n, lambda index: index, randomness)
-    return _in_chunks(body, n, chunk_size, randomness)
+    if chunk_size is not None and chunk_size < n:
+        draws = trace.draws
+        try:
+            return _in_chunks(body, n, chunk_size, randomness)
+        except collectives.NeedsAllIterations:
+            trace.draws = draws
+    return _stack("pfor", [], body, n, lambda index: index, randomness)
 
 
 def _in_chunks(body, n, chunk_size, randomness):
@@ -90,7 +95,9 @@ def _in_chunks(body, n, chunk_size, randomness):
     def run_chunk(chunk):
         nonlocal whole
         start = core.elementwise("multiply", chunk, chunk_size)
-        whole = _stack("pfor", [], body, chunk_size, lambda index: _plus(start, index), randomness)
+        whole = _stack(
+            "pfor", [], body, chunk_size, lambda index: _plus(start, index), randomness, True
+        )
         return whole.outputs
 
     trips = core.scalar(chunks, "i64")
@@ -99,7 +106,13 @@ def _in_chunks(body, n, chunk_size, randomness):
     if rest:
         trace.draws = first_draw
         left = _stack(
-            "pfor", [], body, rest, lambda index: _plus(index, chunks * chunk_size), randomness
+            "pfor",
+            [],
+            body,
+            rest,
+            lambda index: _plus(index, chunks * chunk_size),
+            randomness,
+            True,
         )
         outputs = [core.concatenate(parts, 0) for parts in zip(outputs, left.outputs)]
     return Stacked(whole.structure, outputs, whole.inner, whole.varies)
@@ -111,12 +124,12 @@ def _plus(a, b):
     return total
 
 
-def _stack(op, operands, body, n, to_iteration, randomness):
+def _stack(op, operands, body, n, to_iteration, randomness, chunked=False):
     """One node of a loop that collects what `body(to_iteration(index))` returns. Returns:
     `Stacked`.
 
     With randomness None the loop is no part of the program's meaning, and random numbers do not see
-    it.
+    it. `chunked`: these are not all iterations.
     """
     trace = tracing.current()
     origin = (op, *location.of_caller())
@@ -127,7 +140,8 @@ def _stack(op, operands, body, n, to_iteration, randomness):
         if randomness is None:
             leaves, structure = tree.flatten(body(index))
         else:
-            with trace.in_loop(index, randomness):
+            count = n if op == "pfor" else None
+            with trace.in_loop(index, randomness, count, chunked):
                 leaves, structure = tree.flatten(body(index))
         inner = [core.as_array(leaf, "a result of the loop body") for leaf in leaves]
         trace.builder.yield_(region, [x.value for x in inner])

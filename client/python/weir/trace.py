@@ -34,14 +34,19 @@ def activated(trace):
 
 
 class LoopFrame:
-    """A loop around the operations that are being traced, as random numbers see it.
+    """A loop around the operations that are being traced, as random numbers and reductions over
+    iterations see it.
 
     A loop that does not count its trips has the index None; a draw inside then sets `needs_index`.
+    `count` is the number of iterations of a pfor, and None for other loops; `chunked` says that
+    only some of them are traced together.
     """
 
-    def __init__(self, index, randomness):
+    def __init__(self, index, randomness, count, chunked):
         self.index = index
         self.randomness = randomness
+        self.count = count
+        self.chunked = chunked
         self.needs_index = False
 
 
@@ -90,9 +95,9 @@ class Trace:
             self.last_used = used
 
     @contextlib.contextmanager
-    def in_loop(self, index, randomness):
-        """Random numbers drawn inside belong to iteration `index`."""
-        frame = LoopFrame(index, randomness)
+    def in_loop(self, index, randomness, count=None, chunked=False):
+        """Random numbers drawn inside belong to iteration `index`, of `count` in a pfor."""
+        frame = LoopFrame(index, randomness, count, chunked)
         self.loops.append(frame)
         try:
             yield frame

@@ -11,36 +11,39 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   }
   for (int i = 1; i < context.num_inputs(); ++i) {
     const TensorType& index = context.input(i);
-    const bool by_row = index.rank() == 1 && holds.rank() > 0 && index.shape[0] == holds.shape[0];
-    if (index.dtype != DType::kI64 || (index.rank() != 0 && !by_row)) {
+    bool is_prefix = index.rank() <= holds.rank();
+    for (int axis = 0; is_prefix && axis < index.rank(); ++axis) {
+      is_prefix = index.shape[axis] == holds.shape[axis];
+    }
+    if (index.dtype != DType::kI64 || !is_prefix) {
       return InvalidArgument("operand ", i,
-                             ", an iteration, must be i64[] or have an element for "
-                             "each row of the predicate ",
+                             ", iterations, must be i64 with leading axes of the "
+                             "predicate ",
                              holds.ToString(), ", found ", index.ToString());
     }
   }
   return std::vector<TensorType>();
 }
 
-// "iteration 3, 1", outermost loop first.
-std::string IterationsOf(const EvalContext& context, int64_t row) {
+// " in iteration 3, 1" for an element of the predicate, outermost loop first.
+std::string IterationsOf(const EvalContext& context, int64_t element) {
   std::string out;
-  for (size_t i = 1; i < context.inputs().size(); ++i) {
-    const Tensor& index = context.input(static_cast<int>(i));
-    const int64_t iteration = index.rank() == 0 ? index.At<int64_t>({}) : index.At<int64_t>({row});
-    StrAppend(&out, out.empty() ? " in iteration " : ", ", iteration);
+  for (int i = 1; i < static_cast<int>(context.inputs().size()); ++i) {
+    const int64_t count = context.input(i).num_elements();
+    const int64_t elements_each = context.input(0).num_elements() / count;
+    const Tensor iterations = context.input(i).Reshape({count});
+    StrAppend(&out, out.empty() ? " in iteration " : ", ",
+              iterations.At<int64_t>({element / elements_each}));
   }
   return out;
 }
 
 absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
   const Tensor holds = context.input(0).Reshape({context.input(0).num_elements()});
-  const int64_t rows = context.input(0).rank() == 0 ? 1 : context.input(0).extents()[0];
   for (int64_t i = 0; i < holds.num_elements(); ++i) {
     if (holds.At<bool>({i})) continue;
     return absl::FailedPreconditionError(
-        StrCat("check failed", IterationsOf(context, i / (holds.num_elements() / rows)), ": ",
-               context.attr("message").AsString()));
+        StrCat("check failed", IterationsOf(context, i), ": ", context.attr("message").AsString()));
   }
   return std::vector<Tensor>();
 }
@@ -60,7 +63,11 @@ std::vector<Sample> Samples() {
   Sample none{.label = "no element",
               .operands = {Rand(DType::kBool, {0, 2})},
               .attrs = {{"message", "must hold"}}};
-  return {one, none};
+  Sample rows{.label = "rows",
+              .operands = {Fixed(Tensor::Of<bool>({2, 3}, {true, true, true, true, true, true})),
+                           Rand(DType::kI64, {2, 3}, 0, 9), Rand(DType::kI64, {2}, 0, 9)},
+              .attrs = {{"message", "must hold"}}};
+  return {one, none, rows};
 }
 
 }  // namespace
