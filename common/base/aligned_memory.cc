@@ -25,8 +25,8 @@ void* AllocateAligned(size_t bytes) {
   const size_t padded = Padded(bytes);
   if (padded < kMapBytes) return std::aligned_alloc(kMemoryAlignment, padded);
   const int populate = padded <= kPopulatedBytes ? MAP_POPULATE : 0;
-  void* memory = mmap(nullptr, padded, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
+  void* memory =
+      mmap(nullptr, padded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   if (padded >= kHugeBytes) madvise(memory, padded, MADV_HUGEPAGE);
   return memory;
