@@ -21,6 +21,10 @@ TEST(KernelRegistry, EveryOpHasAKernelOrAReasonWhyItsReferenceWillDo) {
   const std::set<std::string_view> by_reference = {
       // One number from a shape: nothing to be faster at.
       "get_dimension_size", "dimension_size",
+      // Reads booleans and stops at the first that is false.
+      "check",
+      // Gone before anything runs: the loop around it is cut in two there.
+      "iteration_reduce",
       // Their reference is the algorithm that a kernel would run; allocating is small beside it.
       "cholesky", "triangular_solve", "lu", "qr", "eigh", "eig", "svd", "fft", "searchsorted"};
   for (const OpDef& op : AllOps()) {
