@@ -4,7 +4,6 @@ import functools
 import inspect
 
 from weir import core, location, loops, tree
-from weir.array import Array
 from weir.eager import operation
 from weir.indexing import take_row
 
