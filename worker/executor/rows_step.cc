@@ -83,6 +83,7 @@ absl::Status AddRegion(const ControlPreparation& p, int region, std::vector<Layo
 absl::StatusOr<int64_t> PrepareCaseRows(const ControlPreparation& p) {
   auto state = std::make_shared<RowsState>();
   state->rows = p.operands[0].extents[0];
+  WEIR_RETURN_IF_ERROR(CheckedNumElements({state->rows}, DType::kI64).status());
   ScratchPlan scratch;
   state->ids = scratch.Take(state->rows * static_cast<int64_t>(sizeof(int64_t)));
   const Int64s& counts = p.node.attr("operands").AsInts();
@@ -151,6 +152,7 @@ absl::Status RunCaseRows(const ControlRun& r) {
 absl::StatusOr<int64_t> PrepareWhileRows(const ControlPreparation& p) {
   auto state = std::make_shared<RowsState>();
   WEIR_ASSIGN_OR_RETURN(state->rows, p.node.attr("extent").AsDims()[0].Evaluate(p.symbols));
+  WEIR_RETURN_IF_ERROR(CheckedNumElements({state->rows}, DType::kI64).status());
   const int shared = static_cast<int>(p.node.attr("shared").AsInt());
   ScratchPlan scratch;
   state->ids = scratch.Take(state->rows * static_cast<int64_t>(sizeof(int64_t)));

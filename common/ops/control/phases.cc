@@ -92,6 +92,12 @@ class Splitter {
     const std::vector<NodeId> before(whole.nodes.begin(), whole.nodes.begin() + at);
     const std::vector<NodeId> after(whole.nodes.begin() + at + 1, whole.nodes.end());
     const Node reduction = graph_->node(whole.nodes[at]);
+    const Dim extent = loop.attr("extent").AsDims()[0];
+    if (reduction.attr("extent").AsDims()[0] != extent) {
+      return InvalidArgument(graph_->Describe(whole.nodes[at]), ": has the extent ",
+                             reduction.attr("extent").AsDims()[0].ToString(),
+                             ", but the loop around it ", extent.ToString());
+    }
     const std::vector<ValueId> live = Live(before, after, whole.results);
 
     Builder outside(graph_, parent, &Ops());

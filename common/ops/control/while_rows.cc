@@ -81,6 +81,7 @@ class RowLoop {
       }
     }
     WEIR_ASSIGN_OR_RETURN(const Extents whole, context_.Evaluate("extent"));
+    WEIR_RETURN_IF_ERROR(CheckedNumElements(whole, DType::kI64).status());
     active_.resize(whole[0]);
     std::iota(active_.begin(), active_.end(), 0);
     for (int64_t trip = 0; !active_.empty(); ++trip) {

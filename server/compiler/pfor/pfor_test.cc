@@ -359,6 +359,24 @@ TEST(PforTest, ReductionsOverIterationsCutTheLoop) {
   }
 }
 
+TEST(PforTest, AReductionOverIterationsHasTheExtentOfItsLoop) {
+  absl::StatusOr<Graph> graph = Parse(R"(
+  func @main(%p: bool[]) -> (i64[3,4]) {
+    %out = pfor {extent = (3)} (%i: i64[]) {
+      %all = iteration_reduce(%i) {extent = (4), kind = "gather"}
+      yield %all
+    }
+    return %out
+  })",
+                                      Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const absl::Status status = SplitPhases(&*graph);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(std::string(status.message()).find("has the extent 4, but the loop around it 3"),
+            std::string::npos)
+      << status;
+}
+
 TEST(PforTest, AReductionOverIterationsStandsInTheBody) {
   absl::StatusOr<Graph> graph = Parse(R"(
   func @main(%p: bool[]) -> (i64[3]) {
