@@ -10,6 +10,7 @@ import numpy as _np
 
 from weir.dtypes import bfloat16, promote_types
 from weir.numpy import creation, elementwise, matrices, ordering, products, reductions, shaping
+from weir.numpy import fft, linalg
 
 pi = _math.pi
 e = _math.e
@@ -44,5 +45,5 @@ def _collect():
 globals().update(_collect())
 __all__ = sorted(_collect()) + [
     *"pi e inf nan newaxis bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64".split(),
-    *"float16 float32 float64 complex64 complex128 bfloat16 promote_types".split(),
+    *"float16 float32 float64 complex64 complex128 bfloat16 promote_types fft linalg".split(),
 ]

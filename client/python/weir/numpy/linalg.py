@@ -1,0 +1,202 @@
+"""numpy.linalg: factorizations, solutions and what follows from them.
+
+All functions take matrices as the last two axes, [..., m, n], of f32, f64, c64 or c128; other
+numbers become f32. Singular matrices make inf or NaN, not errors.
+"""
+
+import numpy as np
+
+from weir import core, dtypes
+from weir.eager import operation
+from weir.numpy import elementwise, matrices, ordering, products, reductions
+from weir.numpy.creation import eye
+from weir.numpy.products import norm
+
+__all__ = (
+    "cholesky det eig eigh eigvals eigvalsh inv matrix_power matrix_rank norm pinv qr slogdet solve"
+    " svd svdvals"
+).split()
+
+
+def _matrices(x, what):
+    array = core.promote_inexact(core.as_array(x))[0]
+    if array.ndim < 2:
+        raise ValueError(f"{what} needs a matrix, found {array.describe()}")
+    return array
+
+
+def _squares(x, what):
+    array = _matrices(x, what)
+    if array.shape[-1] != array.shape[-2]:
+        raise ValueError(f"{what} needs a square matrix, found {array.describe()}")
+    return array
+
+
+def _adjoint(x):
+    axes = list(range(x.ndim))
+    axes[-1], axes[-2] = axes[-2], axes[-1]
+    return elementwise.conj(core.transpose(x, axes))
+
+
+def _eps(x):
+    return float(np.finfo(dtypes.to_numpy(x.dtype_name)).eps)
+
+
+def _lu(x):
+    """Returns: both triangles in one matrix, the pivots, the permutation of rows."""
+    return core.apply_all("lu", [x])
+
+
+@operation
+def cholesky(x, upper=False):
+    """Returns: the triangle L with x = L L^H, or with `upper` L^H."""
+    return core.apply("cholesky", [_squares(x, "cholesky")], {"lower": not upper})
+
+
+@operation
+def qr(x, mode="reduced"):
+    """Returns: (q, r) with x = q r and the diagonal of r not negative; with mode 'r' only r."""
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"mode must be 'reduced', 'complete' or 'r', found {mode!r}")
+    q, r = core.apply_all("qr", [_matrices(x, "qr")], {"full_matrices": mode == "complete"})
+    return r if mode == "r" else (q, r)
+
+
+@operation
+def eigh(x):
+    """Returns: (ascending eigenvalues, eigenvectors as columns) of a Hermitian matrix, of which the
+    lower triangle is read.
+    """
+    return tuple(core.apply_all("eigh", [_squares(x, "eigh")]))
+
+
+@operation
+def eigvalsh(x):
+    """Returns: the ascending eigenvalues of a Hermitian matrix."""
+    return eigh(x)[0]
+
+
+@operation
+def eig(x):
+    """Returns: (complex eigenvalues, by real then imaginary part; eigenvectors as columns)."""
+    return tuple(core.apply_all("eig", [_squares(x, "eig")]))
+
+
+@operation
+def eigvals(x):
+    """Returns: the complex eigenvalues, by real then imaginary part."""
+    return eig(x)[0]
+
+
+@operation
+def svd(x, full_matrices=True, compute_uv=True):
+    """Returns: (u, descending singular values s, vh) with x = u diag(s) vh, or s alone."""
+    attrs = {"full_matrices": full_matrices and compute_uv, "compute_uv": compute_uv}
+    found = core.apply_all("svd", [_matrices(x, "svd")], attrs)
+    return (found[1], found[0], found[2]) if compute_uv else found[0]
+
+
+@operation
+def svdvals(x):
+    """Returns: the descending singular values."""
+    return svd(x, compute_uv=False)
+
+
+@operation
+def solve(a, b):
+    """Returns: x with a x = b, for b of one right-hand side [m] or several [..., m, k]."""
+    a, b = core.promote_inexact(core.as_array(a), core.as_array(b))
+    a = _squares(a, "solve")
+    is_vector = b.ndim == 1
+    if is_vector:
+        b = core.expand_dims(b, [1])
+    lead = core.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    b = core.broadcast_to(b, (*lead, *b.shape[-2:]))
+    factors, _, order = _lu(a)
+    factors = core.broadcast_to(factors, (*lead, *a.shape[-2:]))
+    order = core.broadcast_to(order, (*lead, order.shape[-1]))
+    rows = core.broadcast_to(core.expand_dims(order, [order.ndim]), b.shape)
+    x = ordering.take_along_axis(b, rows, axis=-2)
+    for lower in (True, False):
+        attrs = {"left_side": True, "lower": lower, "unit_diagonal": lower}
+        x = core.apply("triangular_solve", [factors, x], {**attrs, "transpose_a": "NO_TRANSPOSE"})
+    return core.reshape(x, x.shape[:-1]) if is_vector else x
+
+
+@operation
+def inv(x):
+    """Returns: the inverse of each square matrix."""
+    array = _squares(x, "inv")
+    one = eye(array.shape[-1], dtype=dtypes.to_numpy(array.dtype_name))
+    return solve(array, core.broadcast_to(core.as_array(one), array.shape))
+
+
+def _signed_diagonal(array):
+    """Returns: the diagonal of U, and +1 or -1 for the permutation, of x = P L U."""
+    factors, pivots, _ = _lu(array)
+    places = core.iota(pivots.shape, pivots.ndim - 1, pivots.dtype_name)
+    swaps = reductions.sum(core.cast(core.compare("not_equal", pivots, places), "i32"), axis=-1)
+    odd = core.elementwise("remainder", swaps, 2)
+    sign = core.elementwise("subtract", 1, core.elementwise("multiply", odd, 2))
+    return matrices.diagonal(factors, axis1=-2, axis2=-1), core.cast(sign, array.dtype_name)
+
+
+@operation
+def det(x):
+    """Returns: the determinant of each square matrix."""
+    diagonal, sign = _signed_diagonal(_squares(x, "det"))
+    return core.elementwise("multiply", reductions.prod(diagonal, axis=-1), sign)
+
+
+@operation
+def slogdet(x):
+    """Returns: (sign, logarithm of the absolute value) of each determinant."""
+    diagonal, sign = _signed_diagonal(_squares(x, "slogdet"))
+    size = elementwise.abs(diagonal)
+    phase = elementwise.where(core.compare("equal", size, 0), diagonal, diagonal / size)
+    total = core.elementwise("multiply", reductions.prod(phase, axis=-1), sign)
+    return total, reductions.sum(elementwise.log(size), axis=-1)
+
+
+@operation
+def pinv(x, rcond=None):
+    """Returns: the Moore-Penrose inverse; singular values below rcond times the largest count as 0
+    (default: 10 max(m, n) eps, as jax.numpy has it).
+    """
+    array = _matrices(x, "pinv")
+    u, s, vh = svd(array, full_matrices=False)
+    if rcond is None:
+        rcond = 10 * max(array.shape[-2:]) * _eps(s)
+    limit = reductions.max(s, axis=-1, keepdims=True) * rcond if s.shape[-1] else s
+    kept = core.compare("greater", s, limit)
+    inverse = elementwise.where(kept, 1 / elementwise.where(kept, s, 1), 0)
+    scaled = _adjoint(u) * core.expand_dims(core.cast(inverse, array.dtype_name), [inverse.ndim])
+    return products.matmul(_adjoint(vh), scaled)
+
+
+@operation
+def matrix_rank(x, rtol=None):
+    """Returns: i32, how many singular values exceed rtol (default max(m, n) eps) times the largest."""
+    array = _matrices(x, "matrix_rank")
+    s = svd(array, compute_uv=False)
+    if rtol is None:
+        rtol = max(array.shape[-2:]) * _eps(s)
+    limit = reductions.max(s, axis=-1, keepdims=True) * rtol if s.shape[-1] else s
+    return reductions.sum(core.cast(core.compare("greater", s, limit), "i32"), axis=-1)
+
+
+@operation
+def matrix_power(x, n):
+    """Returns: the n-th power of each square matrix, for a Python integer n."""
+    array = _squares(x, "matrix_power")
+    if n < 0:
+        array, n = inv(array), -n
+    one = core.as_array(eye(array.shape[-1], dtype=dtypes.to_numpy(array.dtype_name)))
+    result = core.broadcast_to(one, array.shape)
+    while n > 0:
+        if n % 2:
+            result = products.matmul(result, array)
+        n //= 2
+        if n:
+            array = products.matmul(array, array)
+    return result
