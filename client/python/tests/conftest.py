@@ -13,7 +13,8 @@ _REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="session", autouse=True)
 def session():
-    """One cluster in this process for all tests."""
+    """One cluster in this process for all tests, whatever the environment names."""
+    os.environ.pop("WEIR_ADDRESS", None)
     with weir.connect(workers=2) as opened:
         yield opened
 
