@@ -46,6 +46,8 @@ absl::StatusOr<std::vector<ValueId>> ConvertToShard(Graph* graph, NodeId pfor, B
   body.set_iteration_rows([&](ValueId value) -> ValueId {
     const TensorType type = graph->type(value);
     if (type.rank() == 0 || !(type.shape[0] == extent)) return ValueId();
+    // What a loop inside of the body makes is no operand of the shard.
+    if (!graph->Contains(graph->value(value).region, parent.region())) return ValueId();
     auto [it, added] = parts.try_emplace(value);
     if (added) {
       TensorType part = type;

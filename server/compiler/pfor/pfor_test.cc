@@ -318,6 +318,24 @@ TEST(PforTest, AnInnerLoopThatSeesNothingOfTheOuterIsConvertedToo) {
   })");
 }
 
+TEST(PforTest, RowsOfWhatALoopInsideMakesAreGathered) {
+  ExpectConverts(R"(
+  func @main(%unused: f32[n]) -> (f32[5,2]) {
+    %out = pfor {extent = (5)} (%i: i64[]) {
+      %two = constant {value = i64[] {2}}
+      %rows = for(%two) {extent = (2)} (%j: i64[]) {
+        %x = constant {value = f32[5] {1, 2, 3, 4, 5}}
+        %r = gather(%x, %i) {collapsed_slice_dims = [0], index_vector_dim = 0,
+          offset_dims = [], operand_batching_dims = [], slice_sizes = (1),
+          start_index_map = [0], start_indices_batching_dims = []}
+        yield %r
+      }
+      yield %rows
+    }
+    return %out
+  })");
+}
+
 // Twice, the second time of what the first made, with branches on both sides.
 TEST(PforTest, ReductionsOverIterationsCutTheLoop) {
   constexpr char kText[] = R"(
