@@ -176,7 +176,9 @@ def pinv(x, rcond=None):
 
 @operation
 def matrix_rank(x, rtol=None):
-    """Returns: i32, how many singular values exceed rtol (default max(m, n) eps) times the largest."""
+    """Returns: i32, how many singular values exceed rtol times the largest (default: max(m, n)
+    eps).
+    """
     array = _matrices(x, "matrix_rank")
     s = svd(array, compute_uv=False)
     if rtol is None:
