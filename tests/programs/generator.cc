@@ -113,6 +113,12 @@ class Generator {
     return scope.values[static_cast<size_t>(std::max(Below(size), Below(size)))];
   }
 
+  static Scope OfType(Builder& b, const Scope& scope, const TensorType& type) {
+    Scope fitting = scope;
+    std::erase_if(fitting.values, [&](ValueId value) { return b.type(value) != type; });
+    return fitting;
+  }
+
   // --- sources
 
   ValueId AddParameter(const SampleOperand& operand, bool mapped) {
@@ -134,11 +140,8 @@ class Generator {
   ValueId Operand(Builder& b, const Scope& scope, const SampleOperand& wanted) {
     if (!wanted.may_vary) return AddParameter(wanted, false);
     const TensorType type{wanted.dtype, Shape::FromExtents(wanted.extents)};
-    std::vector<ValueId> fitting;
-    for (ValueId value : scope.values) {
-      if (b.type(value) == type) fitting.push_back(value);
-    }
-    if (!fitting.empty() && Chance(75)) return Any({std::move(fitting)});
+    const Scope fitting = OfType(b, scope, type);
+    if (!fitting.values.empty() && Chance(75)) return Any(fitting);
     return Chance(60) ? Mapped(b, wanted) : AddParameter(wanted, false);
   }
 
@@ -221,10 +224,8 @@ class Generator {
 
   // i64[] in [0, count), from some value or from the loop variable.
   ValueId SmallNumber(Builder& b, const Scope& scope, int64_t count) {
-    std::vector<ValueId> integers = {loop_variable_};
-    for (ValueId value : scope.values) {
-      if (b.type(value) == TensorType{DType::kI64, Shape()}) integers.push_back(value);
-    }
+    std::vector<ValueId> integers = OfType(b, scope, {DType::kI64, Shape()}).values;
+    integers.push_back(loop_variable_);
     if (Chance(20)) return b.Scalar<int64_t>(Below(count));
     const ValueId from = Choose(integers);
     const ValueId number = b.Apply("floor_mod", {from, b.Scalar<int64_t>(count)});
@@ -232,22 +233,16 @@ class Generator {
   }
 
   ValueId Predicate(Builder& b, const Scope& scope) {
-    std::vector<ValueId> bools;
-    for (ValueId value : scope.values) {
-      if (b.type(value) == TensorType{DType::kBool, Shape()}) bools.push_back(value);
-    }
+    const std::vector<ValueId> bools = OfType(b, scope, {DType::kBool, Shape()}).values;
     if (!bools.empty() && Chance(50)) return Choose(bools);
     const ValueId number = SmallNumber(b, scope, 3);
     return Note(b.Apply("less", {number, b.Scalar<int64_t>(1)}), varying_.contains(number));
   }
 
   // A value of this type made in or visible from a region.
-  ValueId OfType(Builder& b, const Scope& scope, const TensorType& type) {
-    std::vector<ValueId> fitting;
-    for (ValueId value : scope.values) {
-      if (b.type(value) == type) fitting.push_back(value);
-    }
-    if (!fitting.empty()) return Any({std::move(fitting)});
+  ValueId OneOfType(Builder& b, const Scope& scope, const TensorType& type) {
+    const Scope fitting = OfType(b, scope, type);
+    if (!fitting.values.empty()) return Any(fitting);
     return Full(b, type.dtype, type.shape.dims(), 1);
   }
 
@@ -260,7 +255,7 @@ class Generator {
       for (int64_t i = 1 + Below(3); i > 0; --i) types->push_back(inside.type(Any(inner)));
     }
     std::vector<ValueId> results;
-    for (const TensorType& type : *types) results.push_back(OfType(inside, inner, type));
+    for (const TensorType& type : *types) results.push_back(OneOfType(inside, inner, type));
     inside.Yield(std::move(results));
     return inside.region();
   }
@@ -306,7 +301,7 @@ class Generator {
     }
     Fill(inside, inner, 1 + static_cast<int>(Below(4)), depth + 1);
     for (ValueId start : carried->starts) {
-      carried->results.push_back(OfType(inside, inner, inside.type(start)));
+      carried->results.push_back(OneOfType(inside, inner, inside.type(start)));
     }
   }
 

@@ -119,9 +119,8 @@ std::vector<Sample> Samples() {
        {std::vector<int32_t>{0, 1, 1, 0}, {1, 1}, {0}, {-1, 5}, {}}) {
     const int64_t n = static_cast<int64_t>(which.size());
     two.label = StrCat(n, " rows");
-    Tensor index(DType::kI32, {n});
-    for (int64_t i = 0; i < n; ++i) index.mutable_data<int32_t>()[i] = which[i];
-    two.operands = {Fixed(index), Rand(DType::kF32, {n, 2}), Rand(DType::kF32, {n})};
+    two.operands = {Fixed(Tensor::FromSpan<int32_t>({n}, which)), Rand(DType::kF32, {n, 2}),
+                    Rand(DType::kF32, {n})};
     samples.push_back(two);
   }
   return samples;

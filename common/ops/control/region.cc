@@ -109,12 +109,12 @@ absl::StatusOr<std::vector<Tensor>> Collector::Take() {
   return out;
 }
 
-ValueId StackIn(const PforRewrite& rewrite, Builder& into, ValueId value) {
+ValueId RepeatRows(Builder& into, ValueId value, const Dim& extent) {
   const TensorType type = into.type(value);
   Int64s axes(type.rank());
   std::iota(axes.begin(), axes.end(), 1);
   return into.Apply("broadcast_in_dim", {value},
-                    {{"shape", WithLeading(rewrite.extent(), type).shape}, {"axes", axes}});
+                    {{"shape", WithLeading(extent, type).shape}, {"axes", axes}});
 }
 
 ValueId SwapLeading(Builder& into, ValueId value) {
@@ -138,7 +138,7 @@ absl::StatusOr<RegionId> Convert(PforRewrite& rewrite, int region, const std::ve
   WEIR_ASSIGN_OR_RETURN(std::vector<ValueId> results, rewrite.ConvertRegion(source, into));
   const std::vector<bool> varies = ResultsVary(rewrite, region);
   for (size_t i = 0; i < results.size(); ++i) {
-    if (stack[i] && !varies[i]) results[i] = StackIn(rewrite, into, results[i]);
+    if (stack[i] && !varies[i]) results[i] = RepeatRows(into, results[i], rewrite.extent());
   }
   into.Yield(std::move(results));
   return target;

@@ -41,8 +41,8 @@ class Collector {
   std::vector<std::vector<Tensor>> parts_;  // by output
 };
 
-// In a pfor rule: `value` with the iteration axis in front, by a node of `into`.
-ValueId StackIn(const PforRewrite& rewrite, Builder& into, ValueId value);
+// `value` repeated along a new leading axis, by a node of `into`.
+ValueId RepeatRows(Builder& into, ValueId value, const Dim& extent);
 // Exchanges the first two axes.
 ValueId SwapLeading(Builder& into, ValueId value);
 // Converts the node's i-th region into a fresh one: arguments are stacked where they vary, result k

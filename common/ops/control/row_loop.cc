@@ -11,6 +11,11 @@ RowLoop::RowLoop(PforRewrite& rewrite, const Carried& loop)
     : rewrite_(rewrite), loop_(loop), local_(rewrite.FreshSymbol("k")), part_(Dim::Symbol(local_)) {
   const std::vector<ValueId>& args = rewrite.source().region(loop.body).args;
   for (int k = 0; k < loop.count; ++k) vary_.push_back(rewrite.varies(args[loop.first_arg + k]));
+  for (bool rows : {false, true}) {
+    for (int k = 0; k < loop.count; ++k) {
+      if (vary_[k] == rows) order_.push_back(k);
+    }
+  }
   for (RegionId region : rewrite.node().regions) {
     for (ValueId capture : VaryingCaptures(rewrite, region)) AddConstant(capture);
   }
@@ -30,13 +35,10 @@ RowLoop::Part RowLoop::NewPart() {
   }
   const std::vector<ValueId> args = rewrite_.source().region(loop_.body).args;
   part.carried.resize(loop_.count);
-  for (bool rows : {false, true}) {
-    for (int k = 0; k < loop_.count; ++k) {
-      if (stacked(k) != rows) continue;
-      const Value value = rewrite_.source().value(args[loop_.first_arg + k]);
-      part.carried[k] =
-          part.into.AddArg(rows ? WithLeading(part_, value.type) : value.type, value.name);
-    }
+  for (int k : order_) {
+    const Value value = rewrite_.source().value(args[loop_.first_arg + k]);
+    part.carried[k] =
+        part.into.AddArg(vary_[k] ? WithLeading(part_, value.type) : value.type, value.name);
   }
   for (ValueId source : constants_) {
     const Value value = rewrite_.source().value(source);
@@ -57,26 +59,18 @@ void RowLoop::Yield(Part& part, std::vector<ValueId> extra_shared,
                     const std::vector<ValueId>& carried) {
   std::vector<ValueId> results = std::move(extra_shared);
   const std::vector<ValueId> sources = rewrite_.source().region(loop_.body).results;
-  for (bool rows : {false, true}) {
-    for (int k = 0; k < loop_.count; ++k) {
-      if (stacked(k) != rows) continue;
-      const bool repeat = rows && !rewrite_.varies(sources[k]);
-      results.push_back(repeat ? RepeatRows(part.into, carried[k], part_) : carried[k]);
-    }
+  for (int k : order_) {
+    const bool repeat = vary_[k] && !rewrite_.varies(sources[k]);
+    results.push_back(repeat ? RepeatRows(part.into, carried[k], part_) : carried[k]);
   }
   part.into.Yield(std::move(results));
 }
 
 std::vector<ValueId> RowLoop::Finish(RegionId condition, RegionId body) {
   std::vector<ValueId> operands = extra_shared_;
-  std::vector<int> order;
-  for (bool rows : {false, true}) {
-    for (int k = 0; k < loop_.count; ++k) {
-      if (stacked(k) != rows) continue;
-      const int operand = loop_.first_operand + k;
-      operands.push_back(rows ? rewrite_.stacked(operand) : rewrite_.operand(operand));
-      order.push_back(k);
-    }
+  for (int k : order_) {
+    const int operand = loop_.first_operand + k;
+    operands.push_back(vary_[k] ? rewrite_.stacked(operand) : rewrite_.operand(operand));
   }
   const int64_t carried = std::count(vary_.begin(), vary_.end(), true);
   const int64_t shared = static_cast<int64_t>(operands.size()) - carried;
@@ -90,7 +84,7 @@ std::vector<ValueId> RowLoop::Finish(RegionId condition, RegionId body) {
                                 {condition, body});
   std::vector<ValueId> results(loop_.count);
   if (outputs.empty()) return results;
-  for (size_t i = 0; i < order.size(); ++i) results[order[i]] = outputs[extra_shared_.size() + i];
+  for (size_t i = 0; i < order_.size(); ++i) results[order_[i]] = outputs[extra_shared_.size() + i];
   return results;
 }
 

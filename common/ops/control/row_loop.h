@@ -42,13 +42,12 @@ class RowLoop {
   const Dim& part() const { return part_; }
 
  private:
-  bool stacked(int k) const { return vary_[k]; }
-
   PforRewrite& rewrite_;
   const Carried loop_;
   const std::string local_;
   const Dim part_;
   std::vector<bool> vary_;  // of the carried values
+  std::vector<int> order_;  // in which while_rows takes the carried values: shared ones first
   std::vector<ValueId> extra_shared_;
   std::vector<ValueId> constants_;  // of the source
 };

@@ -1,11 +1,9 @@
 #include "common/ops/control/rows.h"
 
 #include <cstring>
-#include <numeric>
 #include <set>
 
 #include "common/base/status.h"
-#include "common/ops/control/region.h"
 
 namespace weir::control {
 namespace {
@@ -88,14 +86,6 @@ std::vector<ValueId> VaryingCaptures(const PforRewrite& rewrite, RegionId region
   std::vector<ValueId> captures = rewrite.source().Captures(region);
   std::erase_if(captures, [&](ValueId value) { return !rewrite.varies(value); });
   return captures;
-}
-
-ValueId RepeatRows(Builder& into, ValueId value, const Dim& extent) {
-  const TensorType type = into.type(value);
-  Int64s axes(type.rank());
-  std::iota(axes.begin(), axes.end(), 1);
-  return into.Apply("broadcast_in_dim", {value},
-                    {{"shape", WithLeading(extent, type).shape}, {"axes", axes}});
 }
 
 }  // namespace weir::control

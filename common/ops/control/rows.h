@@ -30,8 +30,6 @@ void PutRows(const Tensor& rows, absl::Span<const int64_t> ids, Tensor* to);
 
 // In a pfor rule: the values around a region of the node that it uses and that vary.
 std::vector<ValueId> VaryingCaptures(const PforRewrite& rewrite, RegionId region);
-// `value` repeated along a new leading axis, by a node of `into`.
-ValueId RepeatRows(Builder& into, ValueId value, const Dim& extent);
 
 }  // namespace weir::control
 

@@ -1,54 +1,21 @@
 #include "common/base/status.h"
 #include "common/ops/control/region.h"
+#include "common/ops/control/rows.h"
 
 namespace weir {
 namespace {
 
-// The symbol may not mean anything outside of the region.
-absl::Status CheckLocal(const InferContext& context, const std::string& local, const Dim& extent) {
-  if (!Dim::IsSymbolName(local)) {
-    return InvalidArgument("attribute 'local' must be a symbol, found '", local, "'");
-  }
-  std::set<std::string, std::less<>> outside;
-  extent.CollectSymbols(&outside);
-  for (int i = 0; i < context.num_inputs(); ++i) context.input(i).shape.CollectSymbols(&outside);
-  for (ValueId capture : context.graph().Captures(context.node().regions[0])) {
-    context.graph().type(capture).shape.CollectSymbols(&outside);
-  }
-  if (!outside.contains(local)) return absl::OkStatus();
-  return InvalidArgument("the symbol ", local, " of attribute 'local' is in use outside");
-}
-
 absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   WEIR_ASSIGN_OR_RETURN(const Dim extent, control::ExtentAttr(context));
-  const std::string& local = context.attr("local").AsString();
-  WEIR_RETURN_IF_ERROR(CheckLocal(context, local, extent));
-  std::vector<TensorType> args = {control::IndexType()};
-  for (int i = 0; i < context.num_inputs(); ++i) {
-    TensorType type = context.input(i);
-    if (type.rank() == 0 || type.shape[0] != extent) {
-      return InvalidArgument("operand ", i, " must have the leading extent ", extent.ToString(),
-                             ", found ", type.ToString());
-    }
-    type.shape[0] = Dim::Symbol(local);
-    args.push_back(std::move(type));
-  }
+  std::vector<TensorType> outside = control::OperandTypes(context, 0);
+  outside.push_back({DType::kI64, Shape({extent})});
+  WEIR_ASSIGN_OR_RETURN(const Dim local, control::LocalExtent(context, outside));
+  WEIR_ASSIGN_OR_RETURN(std::vector<TensorType> args,
+                        control::PartTypes(context, 0, context.num_inputs(), extent, local));
+  args.insert(args.begin(), control::IndexType());
   WEIR_RETURN_IF_ERROR(control::CheckEqualTypes("region argument", control::ArgTypes(context, 0),
                                                 "part of operand", args));
-  std::vector<TensorType> types = context.ResultTypes(0);
-  for (size_t i = 0; i < types.size(); ++i) {
-    std::set<std::string, std::less<>> inner;
-    for (int axis = 1; axis < types[i].rank(); ++axis) {
-      types[i].shape[axis].CollectSymbols(&inner);
-    }
-    if (types[i].rank() == 0 || types[i].shape[0] != Dim::Symbol(local) || inner.contains(local)) {
-      return InvalidArgument("region result ", i, " must have ", local,
-                             " as its leading extent and nowhere else, found ",
-                             types[i].ToString());
-    }
-    types[i].shape[0] = extent;
-  }
-  return types;
+  return control::WholeTypes(context.ResultTypes(0), local, extent);
 }
 
 absl::StatusOr<std::vector<Tensor>> RunRange(EvalContext& context, int64_t begin, int64_t end) {

@@ -186,9 +186,8 @@ std::vector<Sample> Samples() {
        {std::vector<int64_t>{4, 0, 2}, {0}, {3, 3}, {1, 5, 2, 5, 0, 1}, {}}) {
     const int64_t n = static_cast<int64_t>(trips.size());
     countdown.label = StrCat(n, " rows");
-    Tensor count(DType::kI64, {n});
-    for (int64_t i = 0; i < n; ++i) count.mutable_data<int64_t>()[i] = trips[i];
-    countdown.operands = {Fixed(count), Rand(DType::kF32, {n, 2}), Rand(DType::kF32, {n})};
+    countdown.operands = {Fixed(Tensor::FromSpan<int64_t>({n}, trips)), Rand(DType::kF32, {n, 2}),
+                          Rand(DType::kF32, {n})};
     samples.push_back(countdown);
   }
   return samples;

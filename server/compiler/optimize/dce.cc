@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "common/ops/registry.h"
+#include "server/compiler/effects.h"
 #include "server/compiler/optimize/simplify.h"
 
 namespace weir {
@@ -35,18 +35,7 @@ class DeadCode {
     for (ValueId output : node.outputs) {
       if (used_.contains(output)) return true;
     }
-    return HasEffect(node);
-  }
-
-  bool HasEffect(const Node& node) const {
-    const OpDef* op = FindOp(node.op);
-    if (op == nullptr || op->effect != Effect::kPure) return true;
-    for (RegionId region : node.regions) {
-      for (NodeId inner : graph_->region(region).nodes) {
-        if (HasEffect(graph_->node(inner))) return true;
-      }
-    }
-    return false;
+    return HasEffect(*graph_, id);
   }
 
   void MarkUses(NodeId id) {

@@ -7,6 +7,7 @@
 #include "common/base/status.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
+#include "server/compiler/effects.h"
 
 namespace weir {
 
@@ -76,22 +77,6 @@ absl::Status CheckReturn(const NodeRewrite& rewrite, const Dim& extent) {
     }
   }
   return absl::OkStatus();
-}
-
-}  // namespace
-
-namespace {
-
-// Whether the node, or one in its regions, does more than make its outputs.
-bool HasEffect(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  if (FindOp(node.op)->effect != Effect::kPure) return true;
-  for (RegionId region : node.regions) {
-    for (NodeId inner : graph.region(region).nodes) {
-      if (HasEffect(graph, inner)) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace

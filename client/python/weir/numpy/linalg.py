@@ -42,6 +42,12 @@ def _eps(x):
     return float(np.finfo(dtypes.to_numpy(x.dtype_name)).eps)
 
 
+def _exceeding(s, relative):
+    """Returns: which singular values are larger than `relative` times the largest."""
+    limit = reductions.max(s, axis=-1, keepdims=True) * relative if s.shape[-1] else s
+    return core.compare("greater", s, limit)
+
+
 def _lu(x):
     """Returns: both triangles in one matrix, the pivots, the permutation of rows."""
     return core.apply_all("lu", [x])
@@ -167,8 +173,7 @@ def pinv(x, rcond=None):
     u, s, vh = svd(array, full_matrices=False)
     if rcond is None:
         rcond = 10 * max(array.shape[-2:]) * _eps(s)
-    limit = reductions.max(s, axis=-1, keepdims=True) * rcond if s.shape[-1] else s
-    kept = core.compare("greater", s, limit)
+    kept = _exceeding(s, rcond)
     inverse = elementwise.where(kept, 1 / elementwise.where(kept, s, 1), 0)
     scaled = _adjoint(u) * core.expand_dims(core.cast(inverse, array.dtype_name), [inverse.ndim])
     return products.matmul(_adjoint(vh), scaled)
@@ -183,8 +188,7 @@ def matrix_rank(x, rtol=None):
     s = svd(array, compute_uv=False)
     if rtol is None:
         rtol = max(array.shape[-2:]) * _eps(s)
-    limit = reductions.max(s, axis=-1, keepdims=True) * rtol if s.shape[-1] else s
-    return reductions.sum(core.cast(core.compare("greater", s, limit), "i32"), axis=-1)
+    return reductions.sum(core.cast(_exceeding(s, rtol), "i32"), axis=-1)
 
 
 @operation
