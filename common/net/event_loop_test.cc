@@ -98,10 +98,11 @@ TEST(ThreadEventLoopTest, TasksOfVisitorsAndTheOwnThreadNeverOverlap) {
   };
   std::vector<std::thread> visitors;
   for (int i = 0; i < kVisitors; ++i) {
-    visitors.emplace_back([&] {
+    // By pointer: tasks still run while the owner resets `loop`.
+    visitors.emplace_back([&, loop = loop.get()] {
       for (int k = 0; k < kVisits; ++k) {
         loop->Visit([&] {
-          loop->Post([&] {
+          loop->Post([&task, loop] {
             task();
             loop->Post(task);
           });
