@@ -3,7 +3,10 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <cstdlib>
+#include <mutex>
+#include <utility>
 
 namespace weir {
 namespace {
@@ -19,12 +22,68 @@ size_t Padded(size_t bytes) {
   return (bytes + 2 * kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
 }
 
+// The populated blocks that were freed last, for who wants one of the same size next: a service
+// that answers one request after the other would else clear the same pages each time.
+class FreedBlocks {
+ public:
+  static FreedBlocks& Get() {
+    static auto* const blocks = new FreedBlocks;
+    return *blocks;
+  }
+
+  void* Take(size_t bytes) {
+    std::lock_guard lock(mutex_);
+    for (Block& block : blocks_) {
+      if (block.bytes == bytes) return std::exchange(block, {}).memory;
+    }
+    return nullptr;
+  }
+
+  // Unmaps the one that was kept longest.
+  void Put(void* memory, size_t bytes) {
+    std::unique_lock lock(mutex_);
+    const Block oldest = std::exchange(blocks_[next_], {memory, bytes});
+    next_ = (next_ + 1) % blocks_.size();
+    lock.unlock();
+    if (oldest.memory != nullptr) munmap(oldest.memory, oldest.bytes);
+  }
+
+  void Clear() {
+    std::lock_guard lock(mutex_);
+    for (Block& block : blocks_) {
+      if (block.memory != nullptr) munmap(block.memory, block.bytes);
+      block = {};
+    }
+  }
+
+ private:
+  struct Block {
+    void* memory = nullptr;
+    size_t bytes = 0;
+  };
+
+  std::mutex mutex_;
+  std::array<Block, 4> blocks_;
+  size_t next_ = 0;
+};
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kKeepsBlocks = false;  // so that use after the end is seen
+#else
+constexpr bool kKeepsBlocks = true;
+#endif
+
+bool IsPopulated(size_t padded) { return padded >= kMapBytes && padded <= kPopulatedBytes; }
+
 }  // namespace
 
 void* AllocateAligned(size_t bytes) {
   const size_t padded = Padded(bytes);
   if (padded < kMapBytes) return std::aligned_alloc(kMemoryAlignment, padded);
-  const int populate = padded <= kPopulatedBytes ? MAP_POPULATE : 0;
+  if (kKeepsBlocks && IsPopulated(padded)) {
+    if (void* kept = FreedBlocks::Get().Take(padded)) return kept;
+  }
+  const int populate = IsPopulated(padded) ? MAP_POPULATE : 0;
   void* memory =
       mmap(nullptr, padded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -36,6 +95,8 @@ void FreeAligned(void* memory, size_t bytes) {
   const size_t padded = Padded(bytes);
   if (padded < kMapBytes) {
     std::free(memory);
+  } else if (kKeepsBlocks && IsPopulated(padded)) {
+    FreedBlocks::Get().Put(memory, padded);
   } else {
     munmap(memory, padded);
   }
@@ -45,6 +106,14 @@ void LimitKeptMemory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
+void ReleaseKeptMemory() {
+  FreedBlocks::Get().Clear();
+#ifdef __GLIBC__
+  malloc_trim(0);
 #endif
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <set>
+#include <vector>
 #include <string>
 
 namespace weir {
@@ -39,6 +41,23 @@ TEST(AlignedMemoryTest, LargeMemoryIsTakenAsItIsWrittenAndGivenBack) {
   EXPECT_GT(ResidentPages() - before, kPages * 7 / 8);
   FreeAligned(memory, kBytes);
   EXPECT_LT(ResidentPages() - before, kPages / 8);
+}
+
+TEST(AlignedMemoryTest, MemoryOfAMiddleSizeIsKeptForTheNextUntilItIsReleased) {
+  constexpr size_t kBytes = size_t{2} << 20;
+  constexpr int kBlocks = 10;
+  const int64_t before = ResidentPages();
+  std::vector<void*> blocks;
+  for (int i = 0; i < kBlocks; ++i) blocks.push_back(AllocateAligned(kBytes));
+  EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), blocks.size());
+  for (void* block : blocks) {
+    std::memset(block, 1, kBytes);
+    FreeAligned(block, kBytes);
+  }
+  constexpr int64_t kPages = kBytes / 4096;
+  EXPECT_LT(ResidentPages() - before, 5 * kPages) << "more than a few blocks are kept";
+  ReleaseKeptMemory();
+  EXPECT_LT(ResidentPages() - before, kPages);
 }
 
 TEST(AlignedMemoryTest, TooMuchIsNull) { EXPECT_EQ(AllocateAligned(size_t{1} << 60), nullptr); }

@@ -10,14 +10,7 @@ namespace weir {
 namespace {
 
 constexpr size_t kMetaStep = size_t{64} << 10;
-constexpr size_t kSliceStep = size_t{4} << 20;
 constexpr size_t kGrowth = 4;
-
-// Steps end exactly at `size` when multiplied up, so the last one is the whole slice.
-size_t FirstStep(size_t size) {
-  while (size > kSliceStep) size = (size + kGrowth - 1) / kGrowth;
-  return size;
-}
 
 }  // namespace
 
@@ -57,7 +50,7 @@ absl::Status Decoder::EndPart() {
     case Stage::kMeta:
       return filled_ < meta_bytes_ ? GrowMeta() : EndMeta();
     case Stage::kSlice:
-      return EndStep();
+      return EndSlice();
     case Stage::kFailed:
       break;
   }
@@ -153,31 +146,18 @@ absl::Status Decoder::BeginSlice() {
   while (message_.frame.payload.size() < slice_sizes_.size()) {
     const size_t index = message_.frame.payload.size();
     const size_t size = slice_sizes_[index];
-    step_ = FirstStep(size);
-    const bool whole = step_ == size;
-    WEIR_ASSIGN_OR_RETURN(buffer_, whole ? options_.allocate(message_.frame.header, index, size)
-                                         : AllocateHeap("", index, step_));
+    step_ = size;
+    WEIR_ASSIGN_OR_RETURN(buffer_, options_.allocate(message_.frame.header, index, size));
     if (size > 0) return absl::OkStatus();
     message_.frame.payload.push_back({.owner = std::move(buffer_.owner), .data = buffer_.data});
   }
   return EndMessage();
 }
 
-absl::Status Decoder::EndStep() {
-  const size_t index = message_.frame.payload.size();
-  const size_t size = slice_sizes_[index];
-  if (filled_ == size) {
-    message_.frame.payload.push_back(
-        {.owner = std::move(buffer_.owner), .data = buffer_.data, .size = size});
-    return BeginSlice();
-  }
-  step_ = std::min(size, kGrowth * filled_);
-  WEIR_ASSIGN_OR_RETURN(PayloadBuffer larger,
-                        step_ == size ? options_.allocate(message_.frame.header, index, size)
-                                      : AllocateHeap("", index, step_));
-  std::memcpy(larger.data, buffer_.data, filled_);
-  buffer_ = std::move(larger);
-  return absl::OkStatus();
+absl::Status Decoder::EndSlice() {
+  message_.frame.payload.push_back(
+      {.owner = std::move(buffer_.owner), .data = buffer_.data, .size = filled_});
+  return BeginSlice();
 }
 
 absl::Status Decoder::EndMessage() {

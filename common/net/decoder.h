@@ -2,8 +2,9 @@
 // connection.
 //
 // The reader asks Want() where the next bytes go, so that payload lands in its final memory without
-// a copy, and says with Filled() how many came. Memory is taken in steps that follow what has
-// arrived: a length that lies takes at most 4 MiB and five times the bytes that were really sent.
+// a copy, and says with Filled() how many came. Slices get their memory whole, which
+// the default allocator takes from the system page by page as bytes come; headers get theirs in
+// steps. So a length that lies costs at most 4 MiB and five times the bytes that were really sent.
 #ifndef WEIR_COMMON_NET_DECODER_H_
 #define WEIR_COMMON_NET_DECODER_H_
 
@@ -54,7 +55,7 @@ class Decoder {
   absl::Status EndMeta();
   absl::Status GrowMeta();
   absl::Status BeginSlice();
-  absl::Status EndStep();
+  absl::Status EndSlice();
   absl::Status EndMessage();
 
   const LinkOptions options_;
@@ -71,7 +72,7 @@ class Decoder {
   size_t meta_bytes_ = 0;
   Message message_;
   std::vector<size_t> slice_sizes_;
-  PayloadBuffer buffer_;  // the current slice, or the front of it
+  PayloadBuffer buffer_;  // the current slice
 };
 
 }  // namespace weir

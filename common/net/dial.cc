@@ -145,6 +145,10 @@ std::vector<std::shared_ptr<LinkCore>> LinkSet::Living() {
   return living;
 }
 
+void LinkSet::Linger() {
+  for (const auto& core : Living()) core->Linger();
+}
+
 void LinkSet::CutAll(const absl::Status& reason) {
   {
     std::lock_guard lock(mutex_);

@@ -51,6 +51,8 @@ class LinkSet {
  public:
   // Returns: false, with the link ended by CANCELLED, after CutAll.
   bool Add(const std::shared_ptr<LinkCore>& core);
+  // Gives those that were closed the time to say so: LinkCore::Linger of each.
+  void Linger();
   // Cuts those there are, and whatever is added later.
   void CutAll(const absl::Status& reason);
   void CloseAll(const absl::Status& reason);

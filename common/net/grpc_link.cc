@@ -1,5 +1,6 @@
 #include "common/net/grpc_link.h"
 
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
@@ -16,6 +17,12 @@
 
 namespace weir {
 namespace {
+
+const std::string& ConnectMethod() {
+  static const auto* const name =
+      new std::string(StrCat("/", v1::WorkerLink::service_full_name(), "/Connect"));
+  return *name;
+}
 
 // Counts the streams that live.
 class StreamCount {
@@ -88,9 +95,10 @@ class GrpcLinkService::State {
   std::atomic<bool> accepting_{true};
 };
 
-class GrpcLinkService::ServerStream : public GrpcStream,
-                                      public grpc::ServerBidiReactor<v1::LinkFrame, v1::LinkFrame>,
-                                      public std::enable_shared_from_this<ServerStream> {
+class GrpcLinkService::ServerStream
+    : public GrpcStream,
+      public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+      public std::enable_shared_from_this<ServerStream> {
  public:
   ServerStream(std::shared_ptr<LinkCore> core, const LinkOptions& options,
                grpc::CallbackServerContext* context)
@@ -123,7 +131,7 @@ class GrpcLinkService::ServerStream : public GrpcStream,
   void BeginRead() override { StartRead(&incoming_); }
   void EndWrites() override {}
   void Finish() override {
-    grpc::ServerBidiReactor<v1::LinkFrame, v1::LinkFrame>::Finish(grpc::Status::OK);
+    grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>::Finish(grpc::Status::OK);
   }
   void OnPeerEnded() override { Disconnect(); }
 
@@ -137,11 +145,12 @@ class GrpcLinkService::ServerStream : public GrpcStream,
   std::shared_ptr<ServerStream> self_;    // gRPC's reference, until the call is done
 };
 
-class GrpcLinkService::Handler : public v1::WorkerLink::CallbackService {
+class GrpcLinkService::Handler
+    : public v1::WorkerLink::WithRawCallbackMethod_Connect<v1::WorkerLink::Service> {
  public:
   explicit Handler(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  grpc::ServerBidiReactor<v1::LinkFrame, v1::LinkFrame>* Connect(
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Connect(
       grpc::CallbackServerContext* context) override {
     if (!state_->accepting()) return Refuse(absl::UnavailableError("the service shuts down"));
     if (absl::Status allowed = state_->Authorize(*context); !allowed.ok()) return Refuse(allowed);
@@ -158,7 +167,7 @@ class GrpcLinkService::Handler : public v1::WorkerLink::CallbackService {
   }
 
  private:
-  class Refusal : public grpc::ServerBidiReactor<v1::LinkFrame, v1::LinkFrame> {
+  class Refusal : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
    public:
     explicit Refusal(const absl::Status& reason) {
       Finish({static_cast<grpc::StatusCode>(reason.code()), std::string(reason.message())});
@@ -223,7 +232,7 @@ class GrpcDialer::State {
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     // A receiver that is slower than the network holds this much and no more.
     arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 512 << 10);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 128 << 10);
     auto connection = std::make_unique<Connection>();
     connection->channel = grpc::CreateCustomChannel(
         address,
@@ -240,14 +249,12 @@ class GrpcDialer::State {
 };
 
 class GrpcDialer::ClientStream : public GrpcStream,
-                                 public grpc::ClientBidiReactor<v1::LinkFrame, v1::LinkFrame>,
+                                 public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                                  public std::enable_shared_from_this<ClientStream> {
  public:
   ClientStream(std::shared_ptr<State> state, const std::shared_ptr<grpc::Channel>& channel,
                std::shared_ptr<LinkCore> core, const LinkOptions& options)
-      : GrpcStream(std::move(core), options),
-        state_(std::move(state)),
-        stub_(v1::WorkerLink::NewStub(channel)) {
+      : GrpcStream(std::move(core), options), state_(std::move(state)), stub_(channel) {
     for (const auto& [key, value] : state_->options().metadata) context_.AddMetadata(key, value);
     state_->streams().Add();
   }
@@ -256,7 +263,7 @@ class GrpcDialer::ClientStream : public GrpcStream,
   void Begin() {
     self_ = shared_from_this();
     const std::shared_ptr<ClientStream> alive = self_;
-    stub_->async()->Connect(&context_, this);
+    stub_.PrepareBidiStreamingCall(&context_, ConnectMethod(), {}, this);
     AddHold();  // so that writes may begin outside of reactions
     BeginRead();
     core()->Attach(alive);
@@ -283,7 +290,7 @@ class GrpcDialer::ClientStream : public GrpcStream,
   void OnPeerEnded() override { StopWriting(); }
 
   const std::shared_ptr<State> state_;
-  const std::unique_ptr<v1::WorkerLink::Stub> stub_;
+  grpc::GenericStub stub_;
   grpc::ClientContext context_;
   std::shared_ptr<ClientStream> self_;  // gRPC's reference, until the call is done
 };
@@ -292,6 +299,7 @@ GrpcDialer::GrpcDialer(GrpcDialerOptions options)
     : state_(std::make_shared<State>(std::move(options))) {}
 
 GrpcDialer::~GrpcDialer() {
+  state_->links().Linger();
   state_->links().CutAll(absl::UnavailableError("the gRPC dialer was shut down"));
   state_->streams().WaitForNone();
 }

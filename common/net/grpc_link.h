@@ -67,8 +67,9 @@ struct GrpcDialerOptions {
   std::shared_ptr<EventLoop> loop;                            // null makes a thread
 };
 
-// Each link has a connection of its own. Destroying the dialer ends its links with UNAVAILABLE and
-// waits until gRPC has let go of them. REQUIRES: that is not done in a callback.
+// Each link has a connection of its own. Destroying the dialer lets links that were closed
+// bring their last frames over (LinkOptions::linger), ends the others with UNAVAILABLE and waits
+// until gRPC has let go of them. REQUIRES: that is not done in a callback.
 class GrpcDialer : public Dialer {
  public:
   explicit GrpcDialer(GrpcDialerOptions options = {});

@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/net/link_frame.h"
 
 namespace weir {
 namespace {
 
-constexpr size_t kFrameBytes = size_t{512} << 10;
+// The receiver holds some frames beside the memory that they are meant for.
+constexpr size_t kFrameBytes = size_t{128} << 10;
 // Slices up to this size travel with the headers; longer ones in the field that is filled by
 // itself.
 constexpr size_t kShortSlice = size_t{4} << 10;
@@ -52,6 +54,7 @@ void GrpcStream::Pump() {
 
 void GrpcStream::WriteDone(bool ok) {
   write_order_.fetch_add(1);
+  outgoing_.Clear();
   if (!ok) {
     broken_ = true;
     parts_.clear();
@@ -72,8 +75,8 @@ void GrpcStream::Take(Message message) {
 
 // Returns: whether outgoing_ has bytes to send.
 bool GrpcStream::FillFrame() {
-  outgoing_.mutable_header()->clear();
-  outgoing_.mutable_payload()->clear();
+  std::string header;
+  std::vector<Slice> payload;
   size_t room = kFrameBytes;
   Message message;
   while (room > 0) {
@@ -84,10 +87,13 @@ bool GrpcStream::FillFrame() {
     Part& part = parts_.front();
     // Bytes of the header field come before those of the payload field.
     const bool is_long = part.of_payload && part.bytes.size > kShortSlice;
-    if (!is_long && !outgoing_.payload().empty()) break;
+    if (!is_long && !payload.empty()) break;
     const size_t size = std::min(room, part.bytes.size);
-    const auto* data = reinterpret_cast<const char*>(part.bytes.data);
-    (is_long ? outgoing_.mutable_payload() : outgoing_.mutable_header())->append(data, size);
+    if (is_long) {
+      payload.push_back({part.bytes.owner, part.bytes.data, size});
+    } else {
+      header.append(reinterpret_cast<const char*>(part.bytes.data), size);
+    }
     room -= size;
     if (size < part.bytes.size) {
       part.bytes.data += size;
@@ -97,14 +103,16 @@ bool GrpcStream::FillFrame() {
     writes_close_ = writes_close_ || part.closes;
     parts_.pop_front();
   }
-  return !outgoing_.header().empty() || !outgoing_.payload().empty();
+  if (header.empty() && payload.empty()) return false;
+  outgoing_ = EncodeLinkFrame(header, std::move(payload));
+  return true;
 }
 
 // ---- Reading ----
 
 absl::Status GrpcStream::TakeBytes() {
-  WEIR_RETURN_IF_ERROR(decoder_.Feed(incoming_.header()));
-  return decoder_.Feed(incoming_.payload());
+  return DecodeLinkFrame(&incoming_,
+                         [this](std::string_view bytes) { return decoder_.Feed(bytes); });
 }
 
 void GrpcStream::ReadDone(bool ok) {
@@ -116,6 +124,7 @@ void GrpcStream::ReadDone(bool ok) {
   if (core_->reading()) {
     if (absl::Status status = TakeBytes(); !status.ok()) core_->OnDamaged(status);
   }
+  incoming_.Clear();
   core_->Deliver();
   read_order_.fetch_add(1);
   BeginRead();

@@ -6,6 +6,7 @@
 #ifndef WEIR_COMMON_NET_GRPC_STREAM_H_
 #define WEIR_COMMON_NET_GRPC_STREAM_H_
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
 
 #include <atomic>
@@ -18,7 +19,6 @@
 #include "common/net/decoder.h"
 #include "common/net/link_core.h"
 #include "common/net/write_turn.h"
-#include "weir/v1/link.pb.h"
 
 namespace weir {
 
@@ -52,8 +52,8 @@ class GrpcStream : public LinkDriver {
 
   const std::shared_ptr<LinkCore>& core() const { return core_; }
 
-  v1::LinkFrame outgoing_;
-  v1::LinkFrame incoming_;
+  grpc::ByteBuffer outgoing_;
+  grpc::ByteBuffer incoming_;
 
  private:
   // Bytes on their way into the stream.

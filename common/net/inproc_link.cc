@@ -188,6 +188,7 @@ InprocNetwork::InprocNetwork(std::shared_ptr<EventLoop> loop, Payload payload)
           payload)) {}
 
 InprocNetwork::~InprocNetwork() {
+  hub_->links().Linger();
   hub_->links().CutAll(absl::UnavailableError("the in-process network was shut down"));
 }
 

@@ -2,8 +2,9 @@
 //
 // In the form kAsBytes every message also goes through its bytes and back, as on a real connection;
 // that is the default of debug builds, so that nothing comes to rely on shared memory. Callbacks
-// run on the loop of the network. Thread-safe. Links end with UNAVAILABLE when their network is
-// destroyed.
+// run on the loop of the network. Thread-safe. Destroying the network lets links that were closed
+// bring their last frames over (LinkOptions::linger) and ends the others with UNAVAILABLE;
+// REQUIRES: that is not done on the loop.
 #ifndef WEIR_COMMON_NET_INPROC_LINK_H_
 #define WEIR_COMMON_NET_INPROC_LINK_H_
 

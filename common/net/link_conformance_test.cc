@@ -398,6 +398,24 @@ TEST_P(LinkConformanceTest, DestroyingTheTransportEndsItsLinks) {
   EXPECT_FALSE(pair.near->Send({"x", {}}).ok());
 }
 
+TEST_P(LinkConformanceTest, DestroyingTheTransportDeliversWhatWasClosedBefore) {
+  if (!form_->threads()) GTEST_SKIP() << "only its loop could wait";
+  for (int round = 0; round < 10; ++round) {
+    form_ = GetParam().make();
+    LinkPair pair = Connect({}, {.receive_window = 4096});
+    pair.Start();
+    for (int i = 0; i < 50; ++i) {
+      ASSERT_TRUE(pair.near->Send({StrCat(i), {SliceOf(std::string(1000, 'x'))}}).ok());
+    }
+    pair.near->Close(absl::OkStatus());
+    form_->Destroy();
+    ASSERT_TRUE(WaitForEnd(pair));
+    EXPECT_EQ(pair.far_events->frames(), 50u);
+    EXPECT_TRUE(pair.near_events->closed()->ok()) << *pair.near_events->closed();
+    EXPECT_TRUE(pair.far_events->closed()->ok()) << *pair.far_events->closed();
+  }
+}
+
 TEST_P(LinkConformanceTest, DialingNobodyNamesTheAddress) {
   auto listener = form_->Listen(form_->free_address(), {}, [](std::shared_ptr<Link>) {});
   ASSERT_TRUE(listener.ok()) << listener.status();

@@ -300,6 +300,7 @@ void LinkCore::End(const absl::Status& reason, Todo* todo) {
   if (!ended_) reason_ = reason;
   ended_ = true;
   phase_ = Phase::kClosed;
+  closed_.notify_all();
   if (todo->dropped == nullptr) todo->dropped = std::make_unique<Dropped>();
   todo->dropped->queue.swap(queue_);
   queued_ = 0;
@@ -350,6 +351,12 @@ void LinkCore::Cut(const absl::Status& reason) {
     End(Annotate(reason, StrCat("link to ", setup_.peer_address)), &todo);
   }
   Do(todo);
+}
+
+void LinkCore::Linger() {
+  std::unique_lock lock(mutex_);
+  closed_.wait_for(lock, absl::ToChronoNanoseconds(setup_.options.linger),
+                   [&] { return phase_ < Phase::kDraining || phase_ == Phase::kClosed; });
 }
 
 void LinkCore::ArmTimer(Phase phase, absl::Duration delay) {

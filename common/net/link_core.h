@@ -7,6 +7,7 @@
 #ifndef WEIR_COMMON_NET_LINK_CORE_H_
 #define WEIR_COMMON_NET_LINK_CORE_H_
 
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -68,6 +69,9 @@ class LinkCore : public Link, public std::enable_shared_from_this<LinkCore> {
   void OnDisconnected(const absl::Status& reason);
   // Ends the link without a word to the peer, and disconnects the driver.
   void Cut(const absl::Status& reason);
+  // Waits until a link that was closed on this side has brought its last frames and its reason to
+  // the peer, which then hangs up, for at most as long as it lingers. REQUIRES: not on the loop.
+  void Linger();
   // Runs the callbacks that are due. REQUIRES: the thread may run callbacks.
   void Deliver();
   // The same on the loop.
@@ -135,6 +139,7 @@ class LinkCore : public Link, public std::enable_shared_from_this<LinkCore> {
   mutable std::mutex mutex_;
   std::shared_ptr<LinkDriver> driver_;
   Phase phase_ = Phase::kHandshake;
+  std::condition_variable closed_;      // phase_ became kClosed
   std::optional<absl::Status> reason_;  // of the end, once known
   bool ended_ = false;                  // nothing but on_closed is still to be called
 

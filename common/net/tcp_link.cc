@@ -139,6 +139,7 @@ class TcpTransport::State {
 
   void Shutdown() {
     const absl::Status reason = absl::UnavailableError("the TCP transport was shut down");
+    if (owned_context_ != nullptr) links_.Linger();
     links_.CutAll(reason);
     CloseAcceptors();
     if (owned_context_ == nullptr) return;

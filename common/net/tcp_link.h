@@ -3,7 +3,8 @@
 // Payload leaves by scatter-gather straight from the memory of the frame and arrives in the memory
 // that the allocator of the receiver gave. Callbacks run on the one thread of the transport's
 // io_context; a small frame is written on the thread that sends it. Thread-safe. Destroying the
-// transport ends its links with UNAVAILABLE; REQUIRES: that is not done on its callback thread.
+// transport lets links that were closed bring their last frames over (LinkOptions::linger) and ends
+// the others with UNAVAILABLE; REQUIRES: that is not done on its callback thread.
 //
 //   TcpTransport transport;
 //   auto listener = transport.Listen("0.0.0.0:0", {.generation = 1}, [&](std::shared_ptr<Link>

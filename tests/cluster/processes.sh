@@ -86,8 +86,9 @@ has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
 # kilobytes WORKER FIELD: one of the memory figures of /proc/PID/status.
 kilobytes() { awk -v field="$2:" '$1 == field { print $2 }' "/proc/${worker_pids[$1]}/status"; }
 
-# many_rows_need_their_memory WORKER: 20,000 rows leave at most a tenth more resident than arena,
-# weights, inputs and outputs have together, over what the worker holds before its first job.
+# many_rows_need_their_memory WORKER: at its peak a run of 20,000 rows has at most a tenth more resident
+# than arena, weights, inputs and outputs have together, over what the worker holds before its first job.
+# (The system counts the peak of all resident pages; those of files only become more.)
 many_rows_need_their_memory() {
   local idle after peak needed
   idle=$(kilobytes "$1" RssAnon)
@@ -96,8 +97,8 @@ many_rows_need_their_memory() {
   peak=$(($(kilobytes "$1" VmHWM) - $(kilobytes "$1" RssFile) - idle))
   needed=$(json 'int(r["report"]["counters"]["arena_bytes"])' <"$scratch/many.json")
   needed=$(((needed + 20000 * (64 + 10) * 4 + $(stat -c %s "$digits/cnn.onnx")) / 1024))
-  echo "needed $needed kB, resident after the job $after kB, at its peak about $peak kB"
-  [ $((after * 10)) -le $((needed * 11)) ]
+  echo "needed $needed kB, at the peak $peak kB, resident after the job $after kB"
+  [ $((peak * 10)) -le $((needed * 11)) ]
 }
 
 start_server

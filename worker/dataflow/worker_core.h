@@ -60,7 +60,8 @@ class WorkerCore {
   bool OnTick(absl::Time now, int64_t resident_bytes);
   // Takes no more runs; drained() tells when the last one is over.
   void Drain();
-  bool drained() const { return draining_ && runs_.empty(); }
+  bool drained() const { return draining_ && idle(); }
+  bool idle() const { return runs_.empty(); }
   // Runs of which rows are here, but not the start.
   size_t awaited_runs() const { return early_.size(); }
 

@@ -1,8 +1,16 @@
 #include "worker/service/peer_links.h"
 
+#include <algorithm>
+#include <condition_variable>
+
 #include "common/base/status.h"
 
 namespace weir {
+namespace {
+
+constexpr absl::Duration kDialWithin = absl::Seconds(3);
+
+}  // namespace
 
 // A peer is known by (id, incarnation): a restarted one is another peer.
 struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
@@ -34,7 +42,7 @@ struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
 
   void Dial(Key key, const v1::Peer& to) {
     DialOptions options;
-    options.deadline = absl::Seconds(3);
+    options.deadline = kDialWithin;
     dialer->Dial(to.data_address(), options,
                  [self = shared_from_this(), key](absl::StatusOr<std::shared_ptr<Link>> link) {
                    self->OnDialed(key, std::move(link));
@@ -62,6 +70,7 @@ struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
       }
       peer.waiting.clear();
       peer.link = std::move(link);
+      connected.notify_all();
     }
     if (!status.ok()) Lose(key, status);
   }
@@ -82,6 +91,7 @@ struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
       if (it == peers.end() || closed) return;
       link = std::move(it->second.link);
       peers.erase(it);
+      connected.notify_all();
     }
     on_lost(key.first, reason);
   }
@@ -89,6 +99,7 @@ struct PeerLinks::State : std::enable_shared_from_this<PeerLinks::State> {
   Dialer* const dialer;
   const OnLost on_lost;
   std::mutex mutex;
+  std::condition_variable connected;  // or given up
   bool closed = false;
   std::map<Key, Peer> peers;
 };
@@ -99,6 +110,14 @@ PeerLinks::PeerLinks(Dialer* dialer, OnLost on_lost)
 PeerLinks::~PeerLinks() { CloseAll(); }
 
 void PeerLinks::Send(const v1::Peer& peer, Frame frame) { state_->Send(peer, std::move(frame)); }
+
+void PeerLinks::Flush() {
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  state_->connected.wait_for(lock, absl::ToChronoNanoseconds(kDialWithin), [this] {
+    return std::all_of(state_->peers.begin(), state_->peers.end(),
+                       [](const auto& peer) { return peer.second.link != nullptr; });
+  });
+}
 
 void PeerLinks::CloseAll() {
   std::map<State::Key, State::Peer> peers;

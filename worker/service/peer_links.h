@@ -26,6 +26,10 @@ class PeerLinks {
 
   // Queues a frame; the connection is made if there is none.
   void Send(const v1::Peer& peer, Frame frame);
+  // Waits until no frame waits for its connection any more: links have taken them all, or their
+  // peer is lost. At most as long as dialing may take.
+  void Flush();
+  // What links have taken still reaches the peers; frames that wait for a connection are dropped.
   void CloseAll();
 
  private:

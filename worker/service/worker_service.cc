@@ -10,6 +10,7 @@
 #include <random>
 #include <utility>
 
+#include "common/base/aligned_memory.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/version.h"
@@ -25,6 +26,7 @@ namespace weir {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr size_t kMuch = size_t{4} << 20;
 
 int64_t ResidentBytes() {
   std::ifstream statm("/proc/self/statm");
@@ -79,12 +81,18 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
       impl->core_.Drain();
       impl->NoteDrained();
     });
-    std::unique_lock<std::mutex> lock(mutex_);
-    const bool drained = drained_changed_.wait_for(lock, absl::ToChronoNanoseconds(limit),
-                                                   [this] { return drained_; });
-    if (drained) return absl::OkStatus();
-    return absl::DeadlineExceededError(
-        StrCat("worker ", options_.name, " still has runs after ", absl::FormatDuration(limit)));
+    bool drained = false;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      drained = drained_changed_.wait_for(lock, absl::ToChronoNanoseconds(limit),
+                                          [this] { return drained_; });
+    }
+    if (!drained) {
+      return absl::DeadlineExceededError(
+          StrCat("worker ", options_.name, " still has runs after ", absl::FormatDuration(limit)));
+    }
+    peers_->Flush();
+    return absl::OkStatus();
   }
 
   void Stop() {
@@ -229,28 +237,35 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   }
 
   void OnCoordinatorFrame(Frame frame) {
-    Post([frame = std::move(frame)](Impl* impl) {
-      if (impl->stopping()) return;
-      absl::StatusOr<FromCoordinator> decoded = DecodeFromCoordinator(frame);
-      if (!decoded.ok()) {
-        if (impl->coordinator_ != nullptr) impl->coordinator_->Close(decoded.status());
-        return;
-      }
-      if (decoded->message.has_refused()) {
-        Log(LogLevel::kError, "the coordinator refuses this worker",
-            {{"why", decoded->message.refused().reason()}});
-        impl->SetStatus(false, decoded->message.refused().reason());
-        return;
-      }
-      impl->core_.OnCoordinatorMessage(decoded->message, std::move(decoded->payloads),
-                                       impl->loop_->clock()->Now());
-      if (decoded->message.has_registered()) {
-        impl->SetStatus(true, "");
-        Log(LogLevel::kInfo, "registered",
-            {{"coordinator", impl->options_.coordinator_address},
-             {"id", decoded->message.registered().worker_id()}});
-      }
+    loop_->Visit([&] {
+      Post([frame = std::move(frame)](Impl* impl) { impl->OnCoordinatorMessage(frame); });
     });
+  }
+
+  void OnCoordinatorMessage(const Frame& frame) {
+    if (stopping()) return;
+    absl::StatusOr<FromCoordinator> decoded = DecodeFromCoordinator(frame);
+    if (!decoded.ok()) {
+      if (coordinator_ != nullptr) coordinator_->Close(decoded.status());
+      return;
+    }
+    if (decoded->message.has_refused()) {
+      Log(LogLevel::kError, "the coordinator refuses this worker",
+          {{"why", decoded->message.refused().reason()}});
+      SetStatus(false, decoded->message.refused().reason());
+      return;
+    }
+    // What gRPC took to receive much is given back before the run takes its own.
+    if (frame.payload_bytes() >= kMuch) ReleaseKeptMemory();
+    has_run_ = has_run_ || decoded->message.has_start_run();
+    core_.OnCoordinatorMessage(decoded->message, std::move(decoded->payloads),
+                               loop_->clock()->Now());
+    if (decoded->message.has_registered()) {
+      SetStatus(true, "");
+      Log(LogLevel::kInfo, "registered",
+          {{"coordinator", options_.coordinator_address},
+           {"id", decoded->message.registered().worker_id()}});
+    }
   }
 
   void OnCoordinatorClosed(const absl::Status& reason) {
@@ -310,6 +325,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   }
 
   void Tick() {
+    if (core_.idle() && std::exchange(has_run_, false)) ReleaseKeptMemory();
     if (!core_.OnTick(loop_->clock()->Now(), ResidentBytes()) && coordinator_ != nullptr) {
       coordinator_->Close(absl::UnavailableError("the coordinator is silent"));
     }
@@ -323,6 +339,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   const uint64_t incarnation_;
   const std::shared_ptr<EventLoop> loop_;
   WorkerCore core_;
+  bool has_run_ = false;  // since memory was last given back
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;
   std::string data_address_;
