@@ -6,6 +6,7 @@
 #include "common/base/status.h"
 #include "common/interp/lifetimes.h"
 #include "common/ops/control/phases.h"
+#include "common/ops/control/state.h"
 #include "common/ops/registry.h"
 
 namespace weir {
@@ -281,10 +282,11 @@ absl::StatusOr<const OpDef*> Run::Find(NodeId id) {
 absl::StatusOr<Values> InterpretFunction(const Graph& graph, std::string_view name,
                                          absl::Span<const Tensor> inputs,
                                          const InterpretOptions& options) {
-  if (HasPhases(graph)) {
-    Graph phases = graph;
-    WEIR_RETURN_IF_ERROR(SplitPhases(&phases));
-    return InterpretFunction(phases, name, inputs, options);
+  if (HasState(graph) || HasPhases(graph)) {
+    Graph plain = graph;
+    WEIR_RETURN_IF_ERROR(ThreadState(&plain));
+    WEIR_RETURN_IF_ERROR(SplitPhases(&plain));
+    return InterpretFunction(plain, name, inputs, options);
   }
   const Function* function = graph.FindFunction(name);
   if (function == nullptr) return InvalidArgument("there is no function @", name);

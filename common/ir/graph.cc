@@ -100,6 +100,15 @@ NodeId Graph::AddNode(RegionId parent, std::string op, std::vector<ValueId> inpu
   return id;
 }
 
+ValueId Graph::InsertOutput(NodeId node, int at, TensorType type) {
+  const ValueId id(num_values());
+  std::vector<ValueId>& outputs = this->node(node).outputs;
+  values_.push_back({std::move(type), "", node, this->node(node).parent, at});
+  outputs.insert(outputs.begin() + at, id);
+  for (size_t i = at + 1; i < outputs.size(); ++i) value(outputs[i]).index = static_cast<int>(i);
+  return id;
+}
+
 const Node* Graph::producer(ValueId value) const {
   const NodeId id = this->value(value).producer;
   return id.valid() ? &node(id) : nullptr;

@@ -101,6 +101,8 @@ class Graph {
   // Appends a node with one output per type; attaches `regions`.
   NodeId AddNode(RegionId parent, std::string op, std::vector<ValueId> inputs, Attrs attrs,
                  absl::Span<const TensorType> output_types, std::vector<RegionId> regions = {});
+  // Adds an output in front of output `at`, or behind the last one.
+  ValueId InsertOutput(NodeId node, int at, TensorType type);
   // The node that makes `value`, or null for a region argument.
   const Node* producer(ValueId value) const;
 

@@ -6,12 +6,18 @@
 #include "common/ir/builder.h"
 #include "common/ir/text.h"
 #include "common/ir/verify.h"
+#include "common/ops/control/state.h"
 #include "common/ops/registry.h"
 
 namespace weir {
 
 absl::StatusOr<Graph> ProgramOf(const OpDef& op, const Sample& sample) {
-  if (!sample.program.empty()) return Parse(sample.program, Ops());
+  if (!sample.program.empty()) {
+    WEIR_ASSIGN_OR_RETURN(Graph program, Parse(sample.program, Ops()));
+    WEIR_RETURN_IF_ERROR(Verify(program, Ops()));
+    WEIR_RETURN_IF_ERROR(ThreadState(&program));
+    return program;
+  }
   Graph graph;
   Builder b(&graph, graph.AddFunction("main").body, &Ops());
   std::vector<ValueId> args;

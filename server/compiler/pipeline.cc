@@ -4,6 +4,7 @@
 #include "common/ir/clone.h"
 #include "common/ir/verify.h"
 #include "common/ops/control/phases.h"
+#include "common/ops/control/state.h"
 #include "common/ops/registry.h"
 #include "server/compiler/optimize/simplify.h"
 #include "server/compiler/pfor/pfor.h"
@@ -16,6 +17,10 @@ absl::Status VerifyProgram(Graph* graph, const CompileOptions&, CompileReport*) 
   return Verify(*graph, Ops());
 }
 
+absl::Status MakeStateValues(Graph* graph, const CompileOptions&, CompileReport*) {
+  return ThreadState(graph);
+}
+
 absl::Status CutPhases(Graph* graph, const CompileOptions&, CompileReport*) {
   return SplitPhases(graph);
 }
@@ -24,6 +29,8 @@ constexpr Pass kPasses[] = {
     {"verify", "first, so that later passes may trust types and scopes", &VerifyProgram},
     {"inline", "before pfor: what a model calls is converted with it, in its own context",
      &InlineCalls},
+    {"state", "after inline: functions share variables; before all that moves or drops nodes",
+     &MakeStateValues},
     {"fold", "before pfor: what is constant is invariant and needs no rule", &FoldConstants},
     {"cse", "after fold: equal constants make equal nodes", &EliminateCommonSubexpressions},
     {"dce", "before pfor: what nobody uses must not count as a fallback", &EliminateDeadCode},

@@ -37,6 +37,17 @@ std::vector<ProgramInput> DescribeInputs(const Graph& graph, const v1::Program& 
   return inputs;
 }
 
+// Variables are inputs behind those that the program declares.
+void AddVariables(const Graph& compiled, std::vector<ProgramInput>* inputs) {
+  const std::vector<ValueId>& args = compiled.region(compiled.entry().body).args;
+  for (size_t i = inputs->size(); i < args.size(); ++i) {
+    ProgramInput variable;
+    variable.name = compiled.value(args[i]).name;
+    variable.used_by = StrCat("variable ", variable.name);
+    inputs->push_back(std::move(variable));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompileProgram(const v1::Program& program,
@@ -54,6 +65,7 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompileProgram(const v1::
   if (program.mode() == v1::Program::MODE_LOOP) options.loops = CompileOptions::Loops::kSequential;
   options.strict = program.strict();
   WEIR_ASSIGN_OR_RETURN(Compiled compiled, Compile(std::move(graph), options, on_stage));
+  AddVariables(compiled.graph, &out->inputs);
   out->plan = std::move(compiled.plan);
   out->report = std::move(compiled.report);
   if (out->plan.input_types.size() != out->inputs.size()) {

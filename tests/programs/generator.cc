@@ -1,12 +1,15 @@
 #include "tests/programs/generator.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <random>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "common/base/status.h"
 #include "common/ir/builder.h"
+#include "common/ir/clone.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "common/tensor/tensor.h"
@@ -150,7 +153,7 @@ class Generator {
   // Puts about `nodes` nodes into the region.
   void Fill(Builder& b, Scope& scope, int nodes, int depth) {
     for (int i = 0; i < nodes && b.ok(); ++i) {
-      const int64_t kind = depth < options_.max_depth ? Below(20) : 20;
+      const int64_t kind = depth < options_.max_depth ? Below(20) : 5 + Below(15);
       if (kind == 0) {
         If(b, scope, depth);
       } else if (kind == 1) {
@@ -161,6 +164,8 @@ class Generator {
         For(b, scope, depth);
       } else if (kind == 4) {
         Pfor(b, scope, depth);
+      } else if (kind == 5) {
+        Chance(70) ? Update(b, scope) : Read(b, scope);
       } else {
         Op(b, scope);
       }
@@ -220,6 +225,39 @@ class Generator {
 
   static void Resize(Sample* sample, const Extents& extents) {
     for (SampleOperand& operand : sample->operands) operand.extents = extents;
+  }
+
+  // Each variable is updated in one way, whose result no order of iterations can change, and those
+  // that are read are not updated: then the loop that runs one iteration after the other agrees.
+  void Update(Builder& b, const Scope& scope) {
+    const ValueId value = Any(scope);
+    const TensorType type = b.type(value);
+    if (!IsStatic(type) || type.dtype == DType::kBool || IsComplex(type.dtype)) return;
+    const bool exact = IsInteger(type.dtype);
+    const std::string kind = std::array{"max", "min", "sum"}[Below(exact ? 3 : 2)];
+    used_.insert(value);
+    b.ApplyAll("update_variable", {value}, {{"name", Variable(kind, type)}, {"kind", kind}});
+  }
+
+  void Read(Builder& b, Scope& scope) {
+    const TensorType type = b.type(Any(scope));
+    if (!IsStatic(type)) return;
+    const std::string name = Variable("read", type);
+    scope.values.push_back(
+        b.Apply("read_variable", {},
+                {{"name", name}, {"dtype", type.dtype}, {"shape", type.shape.dims()}}));
+  }
+
+  std::string Variable(const std::string& kind, const TensorType& type) {
+    std::string name = StrCat(kind, "_", DTypeName(type.dtype));
+    for (const Dim& dim : type.shape.dims()) StrAppend(&name, "_", dim.number());
+    program_.variables.emplace(name, Rand(type.dtype, *type.shape.Evaluate({})));
+    return name;
+  }
+
+  static bool IsStatic(const TensorType& type) {
+    return std::all_of(type.shape.dims().begin(), type.shape.dims().end(),
+                       [](const Dim& dim) { return dim.is_number(); });
   }
 
   // i64[] in [0, count), from some value or from the loop variable.
@@ -369,6 +407,21 @@ class Generator {
 
 }  // namespace
 
+namespace {
+
+// A program that was made smaller may not touch all of its variables any more.
+bool Uses(const Graph& graph, const std::string& variable) {
+  const Graph compact = Compact(graph);
+  for (int i = 0; i < compact.num_nodes(); ++i) {
+    const Node& node = compact.node(NodeId(i));
+    const bool touches = node.op == "read_variable" || node.op == "update_variable";
+    if (touches && node.attr("name").AsString() == variable) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<Tensor> Program::Inputs(int64_t n) const {
   std::vector<Tensor> inputs;
   for (size_t k = 0; k < parameters.size(); ++k) {
@@ -380,6 +433,9 @@ std::vector<Tensor> Program::Inputs(int64_t n) const {
     std::vector<Tensor> rows;
     for (int64_t i = 0; i < n; ++i) rows.push_back(operand.Make(seed + 1000 * (i + 1) + k));
     inputs.push_back(Stack(operand.dtype, operand.extents, rows));
+  }
+  for (const auto& [name, operand] : variables) {
+    if (Uses(graph, name)) inputs.push_back(operand.Make(seed + std::hash<std::string>()(name)));
   }
   return inputs;
 }

@@ -1,6 +1,6 @@
 // Random programs: a pfor over n whose body is made of ops from their samples and of branches,
-// loops and pfors inside each other. Equal seeds make equal programs. Stateless; usable from any
-// thread.
+// loops and pfors inside each other, which read and update variables. Equal seeds make equal
+// programs. Stateless; usable from any thread.
 //
 //   Program program = Generate({.seed = 7});
 //   std::vector<Tensor> inputs = program.Inputs(/*n=*/5);
@@ -29,8 +29,10 @@ struct Program {
   uint64_t seed = 0;
   Graph graph;  // main(parameters...) of one pfor with the extent n
   std::vector<Parameter> parameters;
+  std::map<std::string, SampleOperand> variables;  // their first values
   Coverage coverage;
 
+  // For the parameters, and behind them for the variables that the graph touches.
   std::vector<Tensor> Inputs(int64_t n) const;
 };
 

@@ -27,4 +27,5 @@ from weir.lax import ops
 from weir.loops import for_loop, pfor
 from weir.onnx import load_onnx
 from weir.session import Session, connect
+from weir.variables import Variable
 from weir.vectorize import vmap

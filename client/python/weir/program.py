@@ -41,17 +41,26 @@ class TracedProgram:
         self.structure = structure
         self.hoisted = [array for _, array in trace.hoisted]
         self.num_results = structure.num_leaves
+        self.has_effects = trace.has_effects
+        # The program takes the values of variables behind its inputs and gives new ones behind its
+        # results, in the order of their names.
+        self.variables = [variable for _, variable in sorted(trace.variables.items())]
+        self.written = [trace.variables[name] for name in sorted(trace.written)]
         names = list(input_names) + [hoisted for hoisted, _ in trace.hoisted]
+        names += sorted(trace.variables)
         self.native = _native.Program(
             source=self.text.encode(), name=name, inputs=names, strict=trace.strict
         )
 
     def run(self, arrays):
         """Runs the program on the current session. Returns: (tree of NumPy arrays, report)."""
-        if self.num_results == 0:
+        if self.num_results == 0 and not self.has_effects:
             return tree.unflatten(self.structure, []), {}
-        results, report = session.current().run(self.native, list(arrays) + self.hoisted)
-        return tree.unflatten(self.structure, results), report
+        state = [variable.value() for variable in self.variables]
+        outputs, report = session.current().run(self.native, list(arrays) + self.hoisted + state)
+        for variable, value in zip(self.written, outputs[self.num_results :]):
+            variable._take(value)
+        return tree.unflatten(self.structure, outputs[: self.num_results]), report
 
     def __call__(self, arrays):
         return self.run(arrays)[0]

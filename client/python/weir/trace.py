@@ -66,8 +66,12 @@ class Trace:
         self.draws = 0
         self.hoisted = []  # (name, array): inputs that the program needs besides its arguments
         self.strict = False
+        self.variables = {}  # by the name that each has in this program
+        self.written = set()  # names of those that the program writes
+        self.has_effects = False
         self.models = {}  # imported models that are functions of this program
         self._hoisted_by_id = {}
+        self._variable_names = {}
         self._names = set()
 
     @property
@@ -122,6 +126,21 @@ class Trace:
         self._names.add(unique)
         return unique
 
+    # --- State.
+
+    def note_variable(self, variable, writes):
+        """Returns: the name of a `Variable` in this program, which takes its value and, with
+        `writes`, gives a new one.
+        """
+        if id(variable) not in self._variable_names:
+            name = self.unique_name(variable.name)
+            self._variable_names[id(variable)] = name
+            self.variables[name] = variable
+        name = self._variable_names[id(variable)]
+        if writes:
+            self.written.add(name)
+        return name
+
     # --- Nodes.
 
     def apply(self, op, inputs, attrs=None, regions=(), captured=()):
@@ -131,6 +150,7 @@ class Trace:
         """
         self.builder.set_location(*location.of_caller())
         outputs = self.builder.apply(self.region, op, inputs, attrs or {}, list(regions))
+        self.has_effects = self.has_effects or not outputs
         self._record(inputs, outputs, captured)
         return outputs
 

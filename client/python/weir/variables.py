@@ -1,0 +1,135 @@
+"""State that outlives a run: `weir.Variable`."""
+
+import itertools
+
+import numpy as np
+
+from weir import collectives, core, dtypes, errors, location, trace as tracing
+from weir.eager import operation
+
+_numbers = itertools.count()
+
+
+class Variable:
+    """An array that functions may read and update while they run.
+
+    A run takes the value that the variable has when it begins, and leaves the new one when it has
+    succeeded; a run that fails changes nothing. Inside of a pfor or vmap, what the iterations add
+    (or the largest, the smallest) is combined over all of them: a read before it sees none of
+    that, a read behind it, directly in the body, all of it. Runs that share a variable must not
+    overlap.
+
+    Attributes:
+      name: shown in programs and errors.
+      shape, dtype: of the value; they never change.
+    """
+
+    def __init__(self, value, name=None):
+        """Makes a variable.
+
+        Args:
+          value: the first value, an array or a number.
+          name: by default variable0, variable1, ...
+        """
+        dtype_name, _ = core.type_of(value if core.is_scalar(value) else np.asarray(value))
+        self._dtype_name = dtype_name
+        self._value = np.array(value, dtype=dtypes.to_numpy(dtype_name))
+        self.name = name or f"variable{next(_numbers)}"
+
+    @property
+    def shape(self):
+        return self._value.shape
+
+    @property
+    def dtype(self):
+        return self._value.dtype
+
+    def value(self):
+        """Returns: the current value, a NumPy array. Raises: TracingError inside of a function
+        that is traced, where `read` gives the value that the run sees.
+        """
+        if tracing.current() is not None:
+            raise errors.TracingError(
+                f"the value of variable {self.name} is not known while a function is traced"
+                f" ({location.text()}); use read()"
+            )
+        return self._value.copy()
+
+    def read(self):
+        """Returns: the value at this place of the run, T[...]; outside of functions, now."""
+        if tracing.current() is None:
+            return self.value()
+        name = self._note(writes=False)
+        attrs = {"name": name, "dtype": self._dtype_name, "shape": self.shape}
+        return core.apply("read_variable", [], attrs)
+
+    def assign(self, value):
+        """Replaces the value. Raises: TracingError in a pfor or vmap, where it would be undefined
+        which iteration's value counts.
+        """
+        self._write(None, value)
+
+    def assign_add(self, value):
+        """Adds to the value; in a pfor what all iterations add, in any order."""
+        self._write("sum", value)
+
+    def assign_sub(self, value):
+        """Subtracts from the value; in a pfor for all iterations."""
+        self._write("sum", value, negate=True)
+
+    def assign_max(self, value):
+        """Keeps the larger of each two elements; in a pfor the largest of all iterations."""
+        self._write("max", value)
+
+    def assign_min(self, value):
+        """Keeps the smaller of each two elements; in a pfor the smallest of all iterations."""
+        self._write("min", value)
+
+    def __repr__(self):
+        return f"weir.Variable({self.name}: {self._dtype_name}{list(self.shape)})"
+
+    def _write(self, kind, value, negate=False):
+        _write(self, kind, value, negate)
+
+    def _operand(self, value):
+        given = core.as_array(value, f"what variable {self.name} takes")
+        cannot = f"cannot take {given.describe()} ({location.text()})"
+        if dtypes.promote([core.type_of(value), (self._dtype_name, False)])[0] != self._dtype_name:
+            raise TypeError(
+                f"variable {self.name} is {self._dtype_name} and {cannot}; convert with .astype"
+            )
+        missing = len(self.shape) - given.ndim
+        fits = missing >= 0 and all(
+            extent in (1, wanted) for extent, wanted in zip(given.shape, self.shape[missing:])
+        )
+        if not fits:
+            raise ValueError(f"variable {self.name} has shape {self.shape} and {cannot}")
+        return core.broadcast_to(core.to_dtype(value, self._dtype_name), self.shape)
+
+    def _note(self, writes):
+        trace = tracing.current()
+        if any(frame.chunked for frame in trace.loops):
+            raise collectives.NeedsAllIterations
+        return trace.note_variable(self, writes)
+
+    def _take(self, value):
+        self._value = np.array(value, dtype=self._value.dtype)
+
+
+@operation
+def _write(variable, kind, value, negate):
+    operand = variable._operand(value)
+    if kind is None and any(frame.count is not None for frame in tracing.current().loops):
+        raise errors.TracingError(
+            f"variable {variable.name} is assigned {core.as_array(value).describe()} in a pfor or"
+            " vmap"
+            f" ({location.text()}): it is undefined which iteration's value counts; use assign_add,"
+            " assign_max or assign_min, or assign after the loop"
+        )
+    name = variable._note(writes=True)
+    if kind is None:
+        core.apply_all("assign_variable", [operand], {"name": name})
+        return
+    if negate:
+        operand = core.elementwise("negate", operand)
+    core.apply_all("update_variable", [operand], {"name": name, "kind": kind})
