@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from conftest import assert_same_bits
 from oracle import agree, integers, numbers, positive, variants
 
 import weir
