@@ -109,13 +109,9 @@ def test_vectorized_map_of_unit_axes():
 
 
 def test_vectorized_map_of_outer_products():
-    x = numbers(100, 32)[:, :8]
-    got = weir.vmap(lambda row: wnp.tensordot(row, row, 0), strict=True)(x)
-    assert_numbers(got, x[:, :, None] * x[:, None])
-    squares = numbers(100, 32, 32)
-    got = weir.vmap(lambda a: wnp.tensordot(a, a, 0), strict=True)(squares)
-    assert got.shape == (100, 32, 32, 32, 32)
-    np.testing.assert_array_equal(got[99], np.tensordot(squares[99], squares[99], 0))
+    x = numbers(100, 8, 8)
+    got = weir.vmap(lambda a: wnp.tensordot(a, a, 0), strict=True)(x)
+    assert_numbers(got, x[:, :, :, None, None] * x[:, None, None])
 
 
 def test_run_functions_eagerly():
