@@ -115,12 +115,12 @@ def test_vectorized_map_of_outer_products():
 
 
 def test_run_functions_eagerly():
-    x = numbers(4, 3)
-
     def function(x):
         return weir.pfor(lambda i: wnp.tanh(wnp.array(x)[i]) * i, 4)
 
+    x = numbers(4, 3)
     assert_same_bits(function(x), weir.jit(function)(x))
+    assert_numbers(function(x), np.tanh(x) * np.arange(4, dtype=np.float32)[:, None])
 
 
 # --- IndexedSlicesTest.
