@@ -110,7 +110,6 @@ def test_checks_name_the_iteration():
         return i
 
     for options in ({}, {"chunk_size": 1}, {"chunk_size": 3}):
-        with pytest.raises(
-            weir.FailedPrecondition, match=r"defects.py:\d+.*failed in iteration 2: must be positive"
-        ):
+        message = r"defects.py:\d+.*failed in iteration 2: must be positive"
+        with pytest.raises(weir.FailedPrecondition, match=message):
             weir.pfor(body, 4, **options)
