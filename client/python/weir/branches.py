@@ -78,8 +78,6 @@ def _branch(name, op, selector, functions, operands):
             cast = [core.cast(x, *kind) for x, kind in zip(leaves, types)]
             trace.builder.yield_(region, [x.value for x in cast])
         captured |= {x.value for x in leaves}
-    if not types:
-        return tree.unflatten(structures[0], [])
     outputs = core.apply_all(op, [selector], {}, regions, captured)
     for output, (_, weak_type) in zip(outputs, types):
         output.weak_type = weak_type

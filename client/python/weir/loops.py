@@ -147,9 +147,8 @@ def _stack(op, operands, body, n, to_iteration, randomness, chunked=False):
         trace.builder.yield_(region, [x.value for x in inner])
         varies = [region in trace.depends.get(x.value, ()) for x in inner]
     captured = trace.last_used | {x.value for x in inner}
-    if not inner:
-        return Stacked(structure, [], [], [])
-    outputs = core.apply_all(op, operands, {"extent": (n,)}, [region], captured)
+    attrs = {"extent": (n,)} if inner or op == "pfor" else {}
+    outputs = core.apply_all(op, operands, attrs, [region], captured)
     for output, x in zip(outputs, inner):
         output.weak_type = x.weak_type
     return Stacked(structure, outputs, inner, varies)

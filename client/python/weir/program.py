@@ -40,7 +40,6 @@ class TracedProgram:
         self.text = trace.builder.text()
         self.structure = structure
         self.hoisted = [array for _, array in trace.hoisted]
-        self.num_results = structure.num_leaves
         names = list(input_names) + [hoisted for hoisted, _ in trace.hoisted]
         self.native = _native.Program(
             source=self.text.encode(), name=name, inputs=names, strict=trace.strict
@@ -48,8 +47,6 @@ class TracedProgram:
 
     def run(self, arrays):
         """Runs the program on the current session. Returns: (tree of NumPy arrays, report)."""
-        if self.num_results == 0:
-            return tree.unflatten(self.structure, []), {}
         results, report = session.current().run(self.native, list(arrays) + self.hoisted)
         return tree.unflatten(self.structure, results), report
 
