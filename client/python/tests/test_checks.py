@@ -79,3 +79,46 @@ def test_branches_that_are_not_taken_are_not_checked():
 def test_the_predicate_must_be_bool():
     with pytest.raises(TypeError, match="bool"):
         weir.pfor(lambda i: weir.check(i, "not a bool"), 3)
+
+
+def _below_two(i):
+    weir.check(i < 2, "below two")
+
+
+def _carried(i, carry):
+    return _below_two(i)
+
+
+def _scanned(carry, row):
+    return None, _below_two(row)
+
+
+def _if(i):
+    return weir.cond(i < 0, lambda: None, lambda: _below_two(i))
+
+
+def _case(i):
+    return weir.switch(i, [lambda: None, lambda: None, lambda: _below_two(i)])
+
+
+WITHOUT_RESULTS = {
+    "pfor": lambda n: weir.pfor(_below_two, n),
+    "chunks": lambda n: weir.pfor(_below_two, n, chunk_size=1),
+    "for_loop": lambda n: weir.for_loop(_below_two, n),
+    "vmap": lambda n: weir.vmap(_below_two)(np.arange(n)),
+    "nested": lambda n: weir.pfor(lambda i: weir.pfor(_below_two, n), 2),
+    "fori_loop": lambda n: weir.fori_loop(0, n, _carried, None),
+    "scan": lambda n: weir.scan(_scanned, None, np.arange(n))[1],
+    "cond": lambda n: weir.pfor(_if, n),
+    "switch": lambda n: weir.pfor(_case, n),
+    "jit": lambda n: weir.jit(_below_two)(n - 1),
+    "at once": lambda n: _below_two(np.int32(n - 1)),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_RESULTS)
+def test_what_returns_nothing_is_checked(name):
+    run = WITHOUT_RESULTS[name]
+    assert run(0) is None and run(2) is None
+    with pytest.raises(weir.FailedPrecondition, match="below two"):
+        run(3)

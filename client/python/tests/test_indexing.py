@@ -92,6 +92,14 @@ def test_traced_integers(k):
     assert_tree_close(weir.jit(lambda x, k: x[k, ::2, M])(X, index), X[k, ::2, M])
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8])
+def test_an_index_whose_type_does_not_hold_the_extent(dtype):
+    x, k = np.arange(70000), np.array([5, 100, -1 if dtype != np.uint8 else 200]).astype(dtype)
+    np.testing.assert_array_equal(weir.jit(lambda x, k: x[k])(x, k), x[k])
+    added = weir.jit(lambda x, k: x.at[k].add(1))(x, k)
+    np.testing.assert_array_equal(np.flatnonzero(added - x), np.sort(x[k]))
+
+
 def test_traced_integers_outside():
     x = np.arange(4, dtype=np.float32)
     assert weir.jit(lambda x, k: x[k])(x, 9) == 3

@@ -54,6 +54,9 @@ CALLS = [
     ("roll", (X, 2)),
     ("roll", (X, -1, 1)),
     ("roll", (X, (1, 2), (0, 1))),
+    ("roll", (X, (1, 2), 1)),
+    ("roll", (X, 1, (0, 1))),
+    ("roll", (X, np.array([1, -2]), (0, 1))),
     ("delete", (X, 1, 0)),
     ("pad", (X, ((1, 2), (0, 1)))),
     ("pad", (X, 1, "edge")),
@@ -136,3 +139,12 @@ def test_sizes_must_be_known():
         weir.jit(wnp.arange)(3)
     with pytest.raises(ValueError, match="cannot reshape"):
         wnp.reshape(X, (3, 7))
+
+
+def test_shifts_of_the_run():
+    shifts = np.int8([3, -7])
+    for axis in (0, (0, 1)):
+        got = weir.jit(lambda x, shifts, axis=axis: wnp.roll(x, shifts, axis))(X, shifts)
+        np.testing.assert_array_equal(got, np.roll(X, shifts, axis))
+    with pytest.raises(ValueError, match=r"roll has 2 shifts and 3 axes \(.*\.py:\d+\)"):
+        wnp.roll(np.ones((2, 2, 2)), (1, 2), (0, 1, 2))

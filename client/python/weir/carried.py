@@ -186,8 +186,6 @@ def _counted(name, step, init, trips, extent):
     with trace.inside(attempt.region):
         trace.builder.yield_(attempt.region, [x.value for x in attempt.results[0] + ys])
     captured = attempt.used | {x.value for x in attempt.results[0] + ys}
-    if not carry.leaves and not ys:
-        return init, tree.unflatten(ys_structure, [])
     attrs = {"extent": (extent,)} if ys else {}
     outputs = core.apply_all("for", attempt.operands, attrs, [attempt.region], captured)
     count = len(carry.leaves)

@@ -21,10 +21,21 @@ def is_numpy(x):
     return isinstance(x, (np.ndarray, np.generic))
 
 
+def _check_known(op, attrs):
+    for name, value in attrs.items():
+        for part in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(part, Array):
+                raise TypeError(
+                    f"the {name} of {op} must be known while tracing, found {part.describe()}"
+                    f" ({location.text()})"
+                )
+
+
 def apply_all(op, inputs, attrs=None, regions=(), captured=()):
     """Appends a node. Returns: its outputs as arrays."""
     trace = tracing.required(op)
     values = [check_scope(x).value for x in inputs]
+    _check_known(op, attrs or {})
     outputs = trace.apply(op, values, attrs, regions, captured)
     origin = (op, *location.of_caller())
     return [Array(trace, output, origin=origin) for output in outputs]

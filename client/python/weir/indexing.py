@@ -161,10 +161,10 @@ def _from_front(index, extent):
     """Negative numbers count from the end."""
     if index.is_index or index.dtype_name in dtypes.UNSIGNED:
         return index
+    # The type of the index need not hold the extent.
+    index = core.cast(index, "i64")
     negative = core.compare("less", index, 0)
-    wrapped = core.elementwise("add", index, extent)
-    out = core.apply("select", [negative, core.cast(wrapped, index.dtype_name), index])
-    return out
+    return core.apply("select", [negative, core.elementwise("add", index, extent), index])
 
 
 # --- Reading.

@@ -41,7 +41,6 @@ class TracedProgram:
         self.structure = structure
         self.hoisted = [array for _, array in trace.hoisted]
         self.num_results = structure.num_leaves
-        self.has_effects = trace.has_effects
         # The program takes the values of variables behind its inputs and gives new ones behind its
         # results, in the order of their names.
         self.variables = [variable for _, variable in sorted(trace.variables.items())]
@@ -54,8 +53,6 @@ class TracedProgram:
 
     def run(self, arrays):
         """Runs the program on the current session. Returns: (tree of NumPy arrays, report)."""
-        if self.num_results == 0 and not self.has_effects:
-            return tree.unflatten(self.structure, []), {}
         state = [variable.value() for variable in self.variables]
         outputs, report = session.current().run(self.native, list(arrays) + self.hoisted + state)
         for variable, value in zip(self.written, outputs[self.num_results :]):

@@ -68,7 +68,6 @@ class Trace:
         self.strict = False
         self.variables = {}  # by the name that each has in this program
         self.written = set()  # names of those that the program writes
-        self.has_effects = False
         self.models = {}  # imported models that are functions of this program
         self._hoisted_by_id = {}
         self._variable_names = {}
@@ -150,7 +149,6 @@ class Trace:
         """
         self.builder.set_location(*location.of_caller())
         outputs = self.builder.apply(self.region, op, inputs, attrs or {}, list(regions))
-        self.has_effects = self.has_effects or not outputs
         self._record(inputs, outputs, captured)
         return outputs
 

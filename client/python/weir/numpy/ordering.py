@@ -146,7 +146,8 @@ def bincount(x, weights=None, length=None):
         raise ValueError("bincount needs length=, which decides the shape of the result")
     array = core.as_array(x)
     factors = core.full(array.shape, 1, "i32") if weights is None else core.as_array(weights)
-    return core.full((length,), 0, factors.dtype_name).at[array].add(factors)
+    counts = core.full(core.canonical_shape(length), 0, factors.dtype_name)
+    return counts.at[array].add(factors)
 
 
 @operation

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from weir import core
+from weir import core, indexing, location
 from weir.array import Array
 from weir.eager import operation
 
@@ -26,13 +26,16 @@ def _resolve(shape, array):
         for extent in shape:
             known *= 1 if extent == -1 else extent
         if shape.count(-1) > 1 or known == 0 or array.size % known:
-            raise ValueError(f"cannot reshape {array.describe()} to {shape}")
+            raise ValueError(f"cannot reshape {array.describe()} to {shape} ({location.text()})")
         return tuple(array.size // known if extent == -1 else extent for extent in shape)
     size = 1
     for extent in shape:
         size *= extent
     if size != array.size:
-        raise ValueError(f"cannot reshape {array.describe()} of {array.size} elements to {shape}")
+        raise ValueError(
+            f"cannot reshape {array.describe()} of {array.size} elements to {shape}"
+            f" ({location.text()})"
+        )
     return shape
 
 
@@ -312,22 +315,43 @@ def roll(x, shift, axis=None):
     """Returns: x with elements moved round by `shift` places along `axis`; through x made flat by
     default.
 
-    `shift` and `axis` may be sequences; shifts must be known while tracing.
+    `shift` and `axis` may be sequences. Shifts may be known only at run time.
     """
     array = core.as_array(x)
     if axis is None:
         return core.reshape(roll(ravel(array), shift, 0), array.shape)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    shifts, axes = _as_list(shift), _as_list(axis)
+    if len(axes) == 1:
+        axes *= len(shifts)
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll has {len(shifts)} shifts and {len(axes)} axes ({location.text()})")
     for places, which in zip(shifts, axes):
         at = core.canonical_axis(which, array.ndim)
-        extent = array.shape[at]
-        if not extent:
+        if not array.shape[at]:
             continue
-        cut = -operator.index(places) % extent
-        parts = [core.slice_axis(array, at, cut, extent), core.slice_axis(array, at, 0, cut)]
-        array = core.concatenate(parts, at)
+        array = (_roll_by_data if isinstance(places, Array) else _roll_known)(array, places, at)
     return array
+
+
+def _as_list(x):
+    return list(x) if isinstance(x, (tuple, list)) or np.ndim(x) == 1 else [x]
+
+
+def _roll_known(array, places, at):
+    extent = array.shape[at]
+    cut = -operator.index(places) % extent
+    parts = [core.slice_axis(array, at, cut, extent), core.slice_axis(array, at, 0, cut)]
+    return core.concatenate(parts, at)
+
+
+def _roll_by_data(array, places, at):
+    extent = array.shape[at]
+    order = core.elementwise("subtract", core.iota((extent,), 0, "i64"), core.cast(places, "i64"))
+    order = core.elementwise("floor_mod", order, extent)
+    order.is_index = True
+    return indexing.getitem(array, (slice(None),) * at + (order,))
 
 
 # --- Padding.
