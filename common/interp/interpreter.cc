@@ -1,6 +1,9 @@
 #include "common/interp/interpreter.h"
 
+#include <functional>
+#include <map>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "common/base/status.h"
@@ -77,14 +80,25 @@ using Values = std::vector<Tensor>;
 
 class Run {
  public:
-  Run(const Graph& graph, const InterpretOptions& options)
-      : graph_(graph), options_(options), lifetimes_(graph), ops_(graph.num_nodes()) {}
+  using Variables = std::map<std::string, Tensor, std::less<>>;
+
+  Run(const Graph& graph, const InterpretOptions& options, Variables* variables)
+      : graph_(graph),
+        options_(options),
+        variables_(variables),
+        lifetimes_(graph),
+        ops_(graph.num_nodes()) {}
 
   absl::StatusOr<Values> Call(const Function& function, Values args, const SymbolBindings& symbols);
   absl::StatusOr<Values> RunRegion(RegionId id, Values args, Scope* scope, Values* slots);
 
   const Graph& graph() const { return graph_; }
   const InterpretOptions& options() const { return options_; }
+  Tensor* Variable(std::string_view name) const {
+    if (variables_ == nullptr) return nullptr;
+    auto it = variables_->find(name);
+    return it == variables_->end() ? nullptr : &it->second;
+  }
 
  private:
   absl::Status Step();
@@ -102,6 +116,7 @@ class Run {
 
   const Graph& graph_;
   const InterpretOptions& options_;
+  Variables* const variables_;  // may be null
   const Lifetimes lifetimes_;
   std::vector<const OpDef*> ops_;  // by node, found at its first run
   int64_t steps_ = 0;
@@ -125,6 +140,8 @@ class NodeContext : public EvalContext {
     if (function == nullptr) return InvalidArgument("there is no function @", name);
     return run_->Call(*function, std::move(args), {});
   }
+
+  Tensor* Variable(std::string_view name) override { return run_->Variable(name); }
 
   int64_t shard_ranges() const override { return run_->options().shard_ranges; }
 
@@ -277,21 +294,47 @@ absl::StatusOr<const OpDef*> Run::Find(NodeId id) {
   return op;
 }
 
+// Runs the entry function with its variables in place, one iteration of a pfor after the other,
+// except where all iterations meet.
+absl::StatusOr<Values> InterpretWithState(const Graph& graph, absl::Span<const Tensor> inputs,
+                                          const InterpretOptions& options) {
+  Graph threaded = graph;
+  WEIR_RETURN_IF_ERROR(ThreadState(&threaded));
+  if (HasPhases(threaded)) return Interpret(threaded, inputs, options);
+  WEIR_ASSIGN_OR_RETURN(const auto uses, VariablesOf(graph));
+  const size_t num_args = graph.region(graph.entry().body).args.size();
+  if (inputs.size() != num_args + uses.size()) {
+    return InvalidArgument("@", graph.entry().name, " takes ", num_args, " arguments and ",
+                           uses.size(), " variables, found ", inputs.size());
+  }
+  Run::Variables variables;
+  size_t at = num_args;
+  for (const auto& [variable, use] : uses) variables[variable] = inputs[at++];
+  Values args(inputs.begin(), inputs.begin() + num_args);
+  WEIR_ASSIGN_OR_RETURN(
+      Values results,
+      Run(graph, options, &variables).Call(graph.entry(), std::move(args), options.symbols));
+  for (const auto& [variable, use] : uses) {
+    if (use.written) results.push_back(variables[variable]);
+  }
+  return results;
+}
+
 }  // namespace
 
 absl::StatusOr<Values> InterpretFunction(const Graph& graph, std::string_view name,
                                          absl::Span<const Tensor> inputs,
                                          const InterpretOptions& options) {
-  if (HasState(graph) || HasPhases(graph)) {
-    Graph plain = graph;
-    WEIR_RETURN_IF_ERROR(ThreadState(&plain));
-    WEIR_RETURN_IF_ERROR(SplitPhases(&plain));
-    return InterpretFunction(plain, name, inputs, options);
+  if (HasState(graph)) return InterpretWithState(graph, inputs, options);
+  if (HasPhases(graph)) {
+    Graph phases = graph;
+    WEIR_RETURN_IF_ERROR(SplitPhases(&phases));
+    return InterpretFunction(phases, name, inputs, options);
   }
   const Function* function = graph.FindFunction(name);
   if (function == nullptr) return InvalidArgument("there is no function @", name);
   try {
-    return Run(graph, options)
+    return Run(graph, options, nullptr)
         .Call(*function, Values(inputs.begin(), inputs.end()), options.symbols);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError("out of memory");

@@ -5,8 +5,8 @@
 //   Graph graph = ...;
 //   absl::StatusOr<std::vector<Tensor>> out = Interpret(graph, {Tensor::Of<float>({2}, {1, 2})});
 //
-// Variables are arguments behind those of the entry function and results behind its own
-// (common/ops/control/state.h).
+// Variables are arguments behind those of the entry function and results behind its own, in the
+// order of their names (common/ops/control/state.h); nodes read and write them in place.
 //
 // Symbols of parameter shapes are bound to the extents of the inputs, once per activation of a
 // function. A symbol that a node's result brings in (a size known only from data) is bound when the

@@ -72,6 +72,16 @@ T Combine(T a, T b) {
   }
 }
 
+// The same for elements as they are stored: f16 and bf16 by way of f32.
+template <Combiner combiner, class T>
+T CombineStored(T a, T b) {
+  if constexpr (kIsHalf<T>) {
+    return T(Combine<combiner, float>(static_cast<float>(a), static_cast<float>(b)));
+  } else {
+    return Combine<combiner, T>(a, b);
+  }
+}
+
 // The value that leaves others alone: what a reduction of nothing gives. REQUIRES: not kSet.
 template <Combiner combiner, class T>
 T Identity() {

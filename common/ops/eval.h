@@ -43,6 +43,8 @@ class EvalContext {
   }
   virtual absl::StatusOr<std::vector<Tensor>> CallFunction(std::string_view name,
                                                            std::vector<Tensor> args) = 0;
+  // The variable of this name, of a program that runs as it is written; null if there is none.
+  virtual Tensor* Variable(std::string_view name) { return nullptr; }
   // Into how many ranges a `shard` node cuts its iterations; any number gives the same result.
   virtual int64_t shard_ranges() const { return 1; }
 

@@ -6,10 +6,7 @@
 
 #include "common/base/status.h"
 #include "common/interp/interpreter.h"
-#include "common/ir/builder.h"
 #include "common/ir/verify.h"
-#include "common/ops/control/state.h"
-#include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "common/tensor/compare.h"
 #include "server/compiler/pipeline.h"
@@ -55,29 +52,12 @@ std::string Compare(std::string_view what, const Results& got, const Results& wa
   return "";
 }
 
-// One iteration after the other, so that each finds in the variables what those before it left.
-Graph Sequential(Graph graph) {
-  const RegionId main = graph.entry().body;
-  std::vector<NodeId> nodes = std::exchange(graph.region(main).nodes, {});
-  for (NodeId id : nodes) {
-    if (graph.node(id).op == "pfor") {
-      Builder b(&graph, main, &Ops());
-      const ValueId trips = DimValue(b, graph.node(id).attr("extent").AsDims()[0]);
-      graph.node(id).op = "for";
-      graph.node(id).inputs = {trips};
-    }
-    graph.region(main).nodes.push_back(id);
-  }
-  return graph;
-}
-
 std::string DisagreementFor(const Program& program, const Form& vectorized, const Form& loop,
                             int64_t n) {
   const std::vector<Tensor> inputs = program.Inputs(n);
   InterpretOptions options;
   options.symbols = {{"n", n}};
-  const Results want = Interpret(
-      HasState(program.graph) ? Sequential(program.graph) : program.graph, inputs, options);
+  const Results want = Interpret(program.graph, inputs, options);
   for (int64_t ranges : {1, 2, 3}) {
     options.shard_ranges = ranges;
     const std::string found = Compare(StrCat("interpreted in ", ranges, " ranges, n = ", n),

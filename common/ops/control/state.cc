@@ -53,6 +53,34 @@ ValueId Identity(Builder& b, const std::string& kind, const TensorType& type) {
   return Reduced(b, kind, Full(b, type.dtype, std::move(rows), 0));
 }
 
+absl::Status NoteUse(const Graph& graph, const Node& node,
+                     std::map<std::string, VariableUse>* variables) {
+  if (node.op == "call") {
+    const Function* callee = graph.FindFunction(node.attr("callee").AsString());
+    if (callee == nullptr || !HasState(graph, callee->body)) return absl::OkStatus();
+    return absl::UnimplementedError(
+        StrCat("function @", callee->name, " uses variables: only inlined functions may"));
+  }
+  if (!Touches(node)) return absl::OkStatus();
+  const TensorType& type = graph.type(node.op == kRead ? node.outputs[0] : node.inputs[0]);
+  const auto [it, added] = variables->try_emplace(NameOf(node), VariableUse{type});
+  it->second.written = it->second.written || Writes(node);
+  if (added || it->second.type == type) return absl::OkStatus();
+  return InvalidArgument("variable '", NameOf(node), "' is ", it->second.type.ToString(),
+                         " elsewhere, but ", type.ToString(), " here");
+}
+
+absl::Status CheckFree(const Graph& graph, const std::string& variable) {
+  const Function& main = graph.entry();
+  bool taken = std::count(main.result_names.begin(), main.result_names.end(), variable) > 0;
+  for (ValueId arg : graph.region(main.body).args) {
+    taken = taken || graph.value(arg).name == variable;
+  }
+  if (!taken) return absl::OkStatus();
+  return InvalidArgument("variable '", variable, "' has the name of an input or a result of @",
+                         main.name, ": give it another one");
+}
+
 // What is known of variables at a place of the program.
 struct State {
   // The value of each variable; inside of a pfor what the iteration added to it so far, if it did.
@@ -71,16 +99,15 @@ class Threader {
   explicit Threader(Graph* graph) : graph_(graph) {}
 
   absl::Status Run() {
-    WEIR_RETURN_IF_ERROR(Collect());
+    WEIR_ASSIGN_OR_RETURN(variables_, VariablesOf(*graph_));
     Function& main = graph_->functions().front();
     State state;
-    for (const auto& [name, type] : types_) {
-      WEIR_RETURN_IF_ERROR(CheckFree(name, main));
-      state.values[name] = graph_->AddArg(main.body, type, name);
+    for (const auto& [name, use] : variables_) {
+      state.values[name] = graph_->AddArg(main.body, use.type, name);
     }
-    const std::set<std::string> written = Written(main.body);
     WEIR_RETURN_IF_ERROR(Walk(main.body, &state));
-    for (const std::string& name : written) {
+    for (const auto& [name, use] : variables_) {
+      if (!use.written) continue;
       graph_->region(main.body).results.push_back(state.values.at(name));
       main.result_names.push_back(name);
     }
@@ -90,39 +117,6 @@ class Threader {
   }
 
  private:
-  absl::Status Collect() {
-    absl::Status status;
-    ForEachNode(*graph_, graph_->entry().body, [&](NodeId id) {
-      if (status.ok()) status = Annotate(Note(graph_->node(id)), graph_->Describe(id));
-    });
-    return status;
-  }
-
-  absl::Status Note(const Node& node) {
-    if (node.op == "call") {
-      const Function* callee = graph_->FindFunction(node.attr("callee").AsString());
-      if (callee == nullptr || !HasState(*graph_, callee->body)) return absl::OkStatus();
-      return absl::UnimplementedError(
-          StrCat("function @", callee->name, " uses variables: only inlined functions may"));
-    }
-    if (!Touches(node)) return absl::OkStatus();
-    const TensorType& type = graph_->type(node.op == kRead ? node.outputs[0] : node.inputs[0]);
-    const auto [it, added] = types_.try_emplace(NameOf(node), type);
-    if (added || it->second == type) return absl::OkStatus();
-    return InvalidArgument("variable '", NameOf(node), "' is ", it->second.ToString(),
-                           " elsewhere, but ", type.ToString(), " here");
-  }
-
-  absl::Status CheckFree(const std::string& name, const Function& main) const {
-    bool taken = std::count(main.result_names.begin(), main.result_names.end(), name) > 0;
-    for (ValueId arg : graph_->region(main.body).args) {
-      taken = taken || graph_->value(arg).name == name;
-    }
-    if (!taken) return absl::OkStatus();
-    return InvalidArgument("variable '", name, "' has the name of an input or a result of @",
-                           main.name, ": give it another one");
-  }
-
   std::set<std::string> Written(RegionId region) const {
     std::set<std::string> names;
     ForEachNode(*graph_, region, [&](NodeId id) {
@@ -236,7 +230,7 @@ class Threader {
   // Its own additions start from nothing where there are none yet.
   ValueId Start(const std::string& name, Builder b, State* state) const {
     if (auto it = state->values.find(name); it != state->values.end()) return it->second;
-    return Identity(b, state->kinds->at(name), types_.at(name));
+    return Identity(b, state->kinds->at(name), variables_.at(name).type);
   }
 
   // The kind in which the pfor updates each variable must be known before a loop carries it.
@@ -275,7 +269,7 @@ class Threader {
     }
     for (const std::string& name : written) {
       const int at = static_cast<int>(graph_->node(id).outputs.size());
-      state->values[name] = graph_->InsertOutput(id, at, types_.at(name));
+      state->values[name] = graph_->InsertOutput(id, at, variables_.at(name).type);
     }
     return absl::OkStatus();
   }
@@ -295,15 +289,15 @@ class Threader {
     for (const std::string& name : written) {
       const ValueId start = Start(name, b, state);
       graph_->node(id).inputs.push_back(start);
-      before.values[name] = graph_->AddArg(condition, types_.at(name), name);
-      inner.values[name] = graph_->AddArg(body, types_.at(name), name);
+      before.values[name] = graph_->AddArg(condition, variables_.at(name).type, name);
+      inner.values[name] = graph_->AddArg(body, variables_.at(name).type, name);
     }
     WEIR_RETURN_IF_ERROR(Walk(condition, &before));
     WEIR_RETURN_IF_ERROR(Walk(body, &inner));
     for (const std::string& name : written) {
       graph_->region(body).results.push_back(inner.values.at(name));
       const int at = static_cast<int>(graph_->node(id).outputs.size());
-      state->values[name] = graph_->InsertOutput(id, at, types_.at(name));
+      state->values[name] = graph_->InsertOutput(id, at, variables_.at(name).type);
     }
     return absl::OkStatus();
   }
@@ -319,13 +313,13 @@ class Threader {
     for (const std::string& name : written) {
       const ValueId start = Start(name, b, state);
       graph_->node(id).inputs.push_back(start);
-      inner.values[name] = graph_->AddArg(body, types_.at(name), name);
+      inner.values[name] = graph_->AddArg(body, variables_.at(name).type, name);
     }
     WEIR_RETURN_IF_ERROR(Walk(body, &inner));
     for (const std::string& name : written) {
       std::vector<ValueId>& results = graph_->region(body).results;
       results.insert(results.begin() + carried, inner.values.at(name));
-      state->values[name] = graph_->InsertOutput(id, carried++, types_.at(name));
+      state->values[name] = graph_->InsertOutput(id, carried++, variables_.at(name).type);
     }
     return absl::OkStatus();
   }
@@ -343,8 +337,8 @@ class Threader {
     for (const auto& [name, added] : inner.values) {
       graph_->region(body).results.push_back(added);
       const int at = static_cast<int>(graph_->node(id).outputs.size());
-      const ValueId rows =
-          graph_->InsertOutput(id, at, control::WithLeading(inner.extent, types_.at(name)));
+      const ValueId rows = graph_->InsertOutput(
+          id, at, control::WithLeading(inner.extent, variables_.at(name).type));
       WEIR_RETURN_IF_ERROR(
           Update(name, kinds.at(name), Reduced(b, kinds.at(name), rows), b, state));
     }
@@ -360,7 +354,7 @@ class Threader {
   }
 
   Graph* graph_;
-  std::map<std::string, TensorType> types_;
+  std::map<std::string, VariableUse> variables_;
   absl::flat_hash_map<ValueId, ValueId> replacements_;
 };
 
@@ -372,6 +366,18 @@ bool HasState(const Graph& graph) {
                      [&](const Function& f) { return HasState(graph, f.body); });
 }
 
+absl::StatusOr<std::map<std::string, VariableUse>> VariablesOf(const Graph& graph) {
+  std::map<std::string, VariableUse> variables;
+  absl::Status status;
+  ForEachNode(graph, graph.entry().body, [&](NodeId id) {
+    if (!status.ok()) return;
+    status = Annotate(NoteUse(graph, graph.node(id), &variables), graph.Describe(id));
+  });
+  WEIR_RETURN_IF_ERROR(status);
+  for (const auto& [name, use] : variables) WEIR_RETURN_IF_ERROR(CheckFree(graph, name));
+  return variables;
+}
+
 absl::Status ThreadState(Graph* graph) {
   return HasState(*graph) ? Threader(graph).Run() : absl::OkStatus();
 }
@@ -381,8 +387,10 @@ absl::Status CheckVariableName(const InferContext& context) {
   return InvalidArgument("attribute 'name', of the variable, is empty");
 }
 
-absl::StatusOr<std::vector<Tensor>> NotThreaded(EvalContext& context) {
-  return absl::InternalError("state is made values before a program runs");
+absl::StatusOr<Tensor*> VariableOf(EvalContext& context) {
+  const std::string& name = context.attr("name").AsString();
+  if (Tensor* variable = context.Variable(name)) return variable;
+  return absl::NotFoundError(StrCat("there is no variable '", name, "' here"));
 }
 
 }  // namespace weir

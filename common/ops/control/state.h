@@ -3,6 +3,8 @@
 #ifndef WEIR_COMMON_OPS_CONTROL_STATE_H_
 #define WEIR_COMMON_OPS_CONTROL_STATE_H_
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,6 +14,13 @@
 namespace weir {
 
 bool HasState(const Graph& graph);
+
+struct VariableUse {
+  TensorType type;
+  bool written = false;
+};
+// By name, of the entry function. Returns: the errors of ThreadState that concern types and names.
+absl::StatusOr<std::map<std::string, VariableUse>> VariablesOf(const Graph& graph);
 
 // Each variable that the entry function touches becomes an argument of it, behind its own, and if
 // it is written a result, behind its own; in the order of their names and under their names.
@@ -25,7 +34,7 @@ absl::Status ThreadState(Graph* graph);
 
 // For the ops themselves.
 absl::Status CheckVariableName(const InferContext& context);
-absl::StatusOr<std::vector<Tensor>> NotThreaded(EvalContext& context);
+absl::StatusOr<Tensor*> VariableOf(EvalContext& context);
 
 }  // namespace weir
 

@@ -59,15 +59,6 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   return std::vector<TensorType>{operand};
 }
 
-template <Combiner combiner, class T>
-T CombineStored(T a, T b) {
-  if constexpr (kIsHalf<T>) {
-    return T(Combine<combiner, float>(static_cast<float>(a), static_cast<float>(b)));
-  } else {
-    return Combine<combiner, T>(a, b);
-  }
-}
-
 // Applies the updates in row-major order of the index vectors, inside a slice in row-major order.
 // Elements that would land outside are dropped.
 template <Combiner combiner, class T>

@@ -9,6 +9,12 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   return std::vector<TensorType>();
 }
 
+absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
+  WEIR_ASSIGN_OR_RETURN(Tensor * variable, VariableOf(context));
+  *variable = context.input(0);
+  return std::vector<Tensor>();
+}
+
 // Reads before and after, and an assignment that only happens in some trips of a loop.
 std::vector<Sample> Samples() {
   Sample sample{.label = "in a loop", .operands = {Rand(DType::kI64, {}, 0, 9)}};
@@ -46,7 +52,7 @@ OpDef AssignVariableOp() {
   op.outputs = {0, 0};
   op.attrs = {{"name", Attr::Kind::kString}};
   op.infer = &Infer;
-  op.reference = &NotThreaded;
+  op.reference = &Evaluate;
   op.no_pfor = "which iteration's value would count is undefined";
   op.effect = Effect::kOrderedUpdate;
   op.samples = &Samples;

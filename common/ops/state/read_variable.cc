@@ -12,6 +12,11 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   return std::vector<TensorType>{{context.attr("dtype").AsDType(), std::move(shape)}};
 }
 
+absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
+  WEIR_ASSIGN_OR_RETURN(const Tensor* variable, VariableOf(context));
+  return std::vector<Tensor>{*variable};
+}
+
 std::vector<Sample> Samples() {
   Sample one{.label = "in every iteration", .operands = {Rand(DType::kF32, {2})}};
   one.program = R"(
@@ -49,7 +54,7 @@ OpDef ReadVariableOp() {
   op.attrs = {
       {"name", Attr::Kind::kString}, {"dtype", Attr::Kind::kDType}, {"shape", Attr::Kind::kDims}};
   op.infer = &Infer;
-  op.reference = &NotThreaded;
+  op.reference = &Evaluate;
   op.no_pfor = "state is made values before loops are converted";
   op.effect = Effect::kReadsState;
   op.samples = &Samples;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/base/status.h"
+#include "common/ops/combine.h"
 #include "common/ops/control/state.h"
 
 namespace weir {
@@ -19,6 +20,26 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
     return InvalidArgument("a variable ", type.ToString(), " has no ", kind);
   }
   return std::vector<TensorType>();
+}
+
+Combiner CombinerOf(const std::string& kind) {
+  return kind == "sum" ? Combiner::kAdd : kind == "max" ? Combiner::kMax : Combiner::kMin;
+}
+
+absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
+  WEIR_ASSIGN_OR_RETURN(Tensor * variable, VariableOf(context));
+  const Tensor operand = context.input(0).Contiguous();
+  Tensor updated = variable->Clone();
+  VisitCombiner(CombinerOf(context.attr("kind").AsString()), [&](auto combiner) {
+    VisitDType(updated.dtype(), [&]<class T>(TypeTag<T>) {
+      T* data = updated.mutable_data<T>();
+      for (int64_t i = 0; i < updated.num_elements(); ++i) {
+        data[i] = CombineStored<decltype(combiner)::value, T>(data[i], operand.data<T>()[i]);
+      }
+    });
+  });
+  *variable = std::move(updated);
+  return std::vector<Tensor>();
 }
 
 // Iterations that add in branches and loops, as often as each of them gets there.
@@ -70,7 +91,7 @@ OpDef UpdateVariableOp() {
   op.outputs = {0, 0};
   op.attrs = {{"name", Attr::Kind::kString}, {"kind", Attr::Kind::kString}};
   op.infer = &Infer;
-  op.reference = &NotThreaded;
+  op.reference = &Evaluate;
   op.no_pfor = "state is made values before loops are converted";
   op.effect = Effect::kCommutativeUpdate;
   op.samples = &Samples;

@@ -121,15 +121,6 @@ class GatherKernel final : public Kernel {
   const std::vector<int> places_;
 };
 
-template <Combiner combiner, class T>
-T CombineStored(T a, T b) {
-  if constexpr (kIsHalf<T>) {
-    return T(Combine<combiner, float>(static_cast<float>(a), static_cast<float>(b)));
-  } else {
-    return Combine<combiner, T>(a, b);
-  }
-}
-
 // One slice of updates on the elements of the result that lie inside; from innermost axis outwards
 // by recursion over the window axes.
 template <Combiner combiner, class T>
