@@ -6,8 +6,8 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <vector>
 #include <string>
+#include <vector>
 
 namespace weir {
 namespace {
