@@ -48,6 +48,9 @@ class Session {
   virtual absl::StatusOr<v1::Job> Wait(const std::string& id, absl::Duration limit) = 0;
   // FAILED_PRECONDITION for a job that has not succeeded.
   virtual absl::StatusOr<std::vector<NamedTensor>> Result(const std::string& id) = 0;
+  // Says that nobody asks for the results of this job again: their memory is free. A coordinator
+  // elsewhere keeps results within its own limits.
+  virtual void Release(const std::string& id) {}
   virtual absl::StatusOr<v1::Job> Cancel(const std::string& id) = 0;
   // Calls `on_entry` for each line from `offset` on; with `follow` until the job has ended.
   enum class LogMode { kSoFar, kFollow };

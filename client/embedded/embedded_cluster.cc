@@ -57,6 +57,8 @@ class EmbeddedSession : public Session {
     return results;
   }
 
+  void Release(const std::string& id) override { coordinator().ReleaseResults(id); }
+
   absl::StatusOr<v1::Job> Cancel(const std::string& id) override {
     return coordinator().Cancel(id);
   }

@@ -57,6 +57,38 @@ TEST(PipelineTest, EveryStageParsesAndGivesTheSameResult) {
   EXPECT_EQ(Print(compiled->graph).find("exp("), std::string::npos);
 }
 
+TEST(PipelineTest, ProductsReadTransposedOperandsWhereTheyAre) {
+  const auto transposes = [](std::string_view permutation, std::string_view shape) {
+    absl::StatusOr<Graph> graph = Parse(StrCat(R"(
+      func @main(%x: f32[5,2,4], %w: f32)",
+                                               shape, R"() -> (f32[2,5,7,3] "y") {
+        %a = transpose(%x) {permutation = [1, 0, 2]}
+        %b = transpose(%w) {permutation = )",
+                                               permutation, R"(}
+        %y = dot_general(%a, %b) {lhs_batch = [0], rhs_batch = [1], lhs_contract = [2],
+            rhs_contract = [2]}
+        return %y
+      })"),
+                                        Ops());
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    absl::StatusOr<Compiled> compiled = Compile(*graph, {});
+    EXPECT_TRUE(compiled.ok()) << compiled.status();
+    std::vector<Tensor> inputs;
+    for (ValueId arg : graph->region(graph->entry().body).args) {
+      inputs.push_back(Rand(DType::kF32, *graph->type(arg).shape.Evaluate({})).Make(3));
+    }
+    EXPECT_EQ(Difference((*Interpret(compiled->graph, inputs))[0], (*Interpret(*graph, inputs))[0]),
+              "");
+    int count = 0;
+    for (int i = 0; i < compiled->graph.num_nodes(); ++i) {
+      count += compiled->graph.node(NodeId(i)).op == "transpose" ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(transposes("[2, 1, 0, 3]", "[4,2,7,3]"), 0) << "7 and 3 keep their order";
+  EXPECT_EQ(transposes("[3, 2, 0, 1]", "[4,3,2,7]"), 1) << "3 would come before 7";
+}
+
 TEST(PipelineTest, ThePlanSplitsTheParallelAxis) {
   absl::StatusOr<Compiled> compiled = Compile(MappedModel(), {});
   ASSERT_TRUE(compiled.ok()) << compiled.status();

@@ -55,7 +55,7 @@ class PySession {
  public:
   explicit PySession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 
-  // Returns: (arrays, report).
+  // Returns: (arrays, report), the report as a message, since few want it as a dictionary.
   py::tuple Run(const Program& program, const std::vector<py::array>& inputs, int workers) {
     std::vector<Tensor> tensors;
     for (const py::array& input : inputs) tensors.push_back(ToTensor(input));
@@ -66,7 +66,7 @@ class PySession {
       Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()),
                          job.failure().message()));
     }
-    return py::make_tuple(ToArrays(Results(job.id()), tensors), FromMessage(job.report()));
+    return py::make_tuple(ToArrays(Results(job.id()), tensors), job.report());
   }
 
   py::tuple Explain(const Program& program) {
@@ -146,6 +146,7 @@ class PySession {
       py::gil_scoped_release unlocked;
       results = session->Result(id);
     }
+    session->Release(id);
     return ValueOrRaise(std::move(results));
   }
 
@@ -200,6 +201,9 @@ void BindSession(py::module_& module) {
   py::class_<Program, std::shared_ptr<Program>>(module, "Program")
       .def(py::init(&MakeProgram), py::arg("source"), py::arg("name"), py::arg("inputs"),
            py::arg("strict"));
+  py::class_<v1::JobReport>(module, "Report").def("to_dict", [](const v1::JobReport& report) {
+    return FromMessage(report);
+  });
   py::class_<PySession>(module, "Session")
       .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"))
       .def("explain", &PySession::Explain)

@@ -59,7 +59,8 @@ class _Compiled:
     def run_with_report(self, *args, **kwargs):
         """Returns: (results, report of the run as a dictionary)."""
         traced, arrays = self._prepare(args, kwargs)
-        return traced.run(arrays)
+        results, report = traced.run(arrays)
+        return results, report.to_dict()
 
     def _prepare(self, args, kwargs):
         static = self._static_positions(args)

@@ -35,7 +35,9 @@ class Session:
             self._native = _native.connect(address)
 
     def run(self, program, inputs):
-        """Runs a compiled trace. Returns: (results as NumPy arrays, report as a dictionary)."""
+        """Runs a compiled trace. Returns: (results as NumPy arrays, report, whose to_dict() is a
+        dictionary).
+        """
         return self._native.run(program, inputs, self._workers or 0)
 
     def explain(self, program):

@@ -64,6 +64,43 @@ Replacement BroadcastInDim(const Graph& graph, const Node& node, Builder& builde
       builder.Apply("broadcast_in_dim", {source}, {{"shape", node.attr("shape")}, {"axes", both}})};
 }
 
+// Contracts and batches a transposed operand where its axes were before, if those that are left
+// over stay in their order. Returns: whether there is such a transpose.
+bool WithoutTranspose(const Graph& graph, int operand, std::vector<ValueId>* operands,
+                      Attrs* attrs) {
+  const Node* transpose = graph.producer((*operands)[operand]);
+  if (transpose == nullptr || transpose->op != "transpose") return false;
+  const Int64s& from = transpose->attr("permutation").AsInts();
+  std::vector<bool> free(from.size(), true);
+  Attrs moved = *attrs;
+  for (const char* role : {"batch", "contract"}) {
+    Int64s axes = moved.at(StrCat(operand == 0 ? "lhs_" : "rhs_", role)).AsInts();
+    for (int64_t& axis : axes) {
+      free[axis] = false;
+      axis = from[axis];
+    }
+    moved[StrCat(operand == 0 ? "lhs_" : "rhs_", role)] = axes;
+  }
+  int64_t last = -1;
+  for (size_t axis = 0; axis < from.size(); ++axis) {
+    if (!free[axis]) continue;
+    if (from[axis] < last) return false;
+    last = from[axis];
+  }
+  (*operands)[operand] = transpose->inputs[0];
+  *attrs = std::move(moved);
+  return true;
+}
+
+Replacement DotGeneral(const Graph& graph, const Node& node, Builder& builder) {
+  std::vector<ValueId> operands = node.inputs;
+  Attrs attrs = node.attrs;
+  const bool lhs = WithoutTranspose(graph, 0, &operands, &attrs);
+  const bool rhs = WithoutTranspose(graph, 1, &operands, &attrs);
+  if (!lhs && !rhs) return std::nullopt;
+  return std::vector<ValueId>{builder.Apply("dot_general", std::move(operands), std::move(attrs))};
+}
+
 Replacement DimensionSize(const Graph& graph, const Node& node, Builder& builder) {
   const Dim& dim = graph.type(node.inputs[0]).shape[static_cast<int>(node.attr("axis").AsInt())];
   if (dim.is_unknown()) return std::nullopt;
@@ -74,6 +111,7 @@ Replacement DimensionSize(const Graph& graph, const Node& node, Builder& builder
 Rule FindRule(std::string_view op) {
   if (op == "reshape") return &Reshape;
   if (op == "transpose") return &Transpose;
+  if (op == "dot_general") return &DotGeneral;
   if (op == "broadcast_in_dim") return &BroadcastInDim;
   if (op == "get_dimension_size") return &DimensionSize;
   if (op == "convert" || op == "slice") return &SameType;
