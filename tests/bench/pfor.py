@@ -9,6 +9,7 @@ one fails the benchmark; then the frameworks take turns. See README.md.
 
 import argparse
 import sys
+import time
 
 import numpy as np
 
@@ -46,7 +47,10 @@ class Benchmark:
         ready, results = [], {}
         for peer in self._peers:
             try:
+                start = time.monotonic()
                 results[peer.name], notes, facts = peer.prepare(name, n)
+                took = time.monotonic() - start
+                print(f"{name} {n}: {peer.name}: first run {took:.1f} s", file=sys.stderr)
             except process.Failed as error:
                 self._add_failure(f"{name} {n}: {peer.name}", peer, error)
                 continue
