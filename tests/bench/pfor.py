@@ -4,7 +4,7 @@
     PYTHONPATH=build/release/python python3 tests/bench/pfor.py --peers build/peers/bin/python
 
 Each framework has a process of its own. Results are compared before anything is timed, and a wrong
-one fails the benchmark; then the frameworks take turns. See README.md.
+one fails the benchmark; then the frameworks take turns. See tests/README.md.
 """
 
 import argparse

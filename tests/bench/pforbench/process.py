@@ -121,10 +121,8 @@ class _Server:
     def prepare(self, name, n):
         self._program = self._framework.compile(self._rows[name](self._framework, n))
         self._calls = {}
-        return [_bytes_of(x) for x in self._program.results()], *self._remarks()
-
-    def _remarks(self):
-        return self._program.notes, self._program.facts
+        results = [_bytes_of(x) for x in self._program.results()]
+        return results, self._program.notes, self._program.facts
 
     def time(self):
         return self._seconds(self._program.run)

@@ -47,10 +47,8 @@ def duration(seconds):
     """Returns: a time with three digits and its unit."""
     if seconds is None:
         return DASH
-    for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6)):
-        if seconds * factor >= 1 or unit == "us":
-            return f"{seconds * factor:.3g} {unit}" if seconds * factor < 1000 else "1 s"
-    return DASH
+    unit, factor = ("ms", 1e3) if seconds >= 1e-3 else ("us", 1e6)
+    return f"{float(f'{seconds * factor:.3g}'):g} {unit}"
 
 
 def text(lines, fastest):
