@@ -59,9 +59,10 @@ class Benchmark:
             self.notes += [f"{name} {n}: {peer.name}: {note}" for note in notes]
         if not self._agree(f"{name} {n}", results):
             return
-        print(f"{name} {n}: {', '.join(results)} agree", file=sys.stderr, flush=True)
+        print(f"{name} {n}: {', '.join(results)} agree", file=sys.stderr)
         if not self._options.check:
             self._time(line, ready)
+            print("; ".join(line.cells(min)), file=sys.stderr)
         self.lines.append(line)
 
     def _add_failure(self, what, peer, error):
