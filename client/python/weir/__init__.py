@@ -11,6 +11,14 @@ Functions are traced into programs, which a coordinator vectorizes and workers r
 this process, or one that `weir.connect` names.
 """
 
+import numpy as _np
+
+if int(_np.__version__.split(".")[0]) > 1:
+    raise ImportError(
+        f"weir is built for NumPy 1.x and would misread arrays of NumPy {_np.__version__}: install"
+        " 'numpy<2'"
+    )
+
 from weir import errors, lax, nn, numpy, random, tree
 from weir import methods as _methods  # attaches the operators of Array
 from weir._native import __version__
