@@ -21,7 +21,9 @@ using ::testing::HasSubstr;
 Graph Parsed(const std::string& text) {
   absl::StatusOr<Graph> graph = Parse(text, Ops());
   EXPECT_TRUE(graph.ok()) << graph.status();
-  if (graph.ok()) EXPECT_TRUE(Verify(*graph, Ops()).ok());
+  if (graph.ok()) {
+    EXPECT_TRUE(Verify(*graph, Ops()).ok());
+  }
   return graph.ok() ? *std::move(graph) : Graph();
 }
 

@@ -32,6 +32,7 @@ from weir.errors import *  # noqa: F403  the exception classes
 from weir.explain import explain
 from weir.jit import jit
 from weir.lax import ops
+from weir.lists import List
 from weir.loops import for_loop, pfor
 from weir.onnx import load_onnx
 from weir.session import Session, connect

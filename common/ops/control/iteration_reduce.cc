@@ -73,6 +73,8 @@ OpDef IterationReduceOp() {
   op.infer = Infer;
   op.reference = Evaluate;
   op.no_pfor = "the loop is cut in two where it stands";
+  // It belongs to the loop around it, also where its operand does not.
+  op.effect = Effect::kReadsState;
   op.samples = Samples;
   return op;
 }
