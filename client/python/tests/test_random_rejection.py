@@ -126,6 +126,8 @@ def test_edges_of_poisson():
     assert random.poisson(3, seed=1).shape == ()
     with pytest.raises(TypeError, match="Poisson numbers are wanted in c64"):
         random.poisson(3, dtype="c64", seed=1)
+    with pytest.raises(TypeError, match="no complex number as mean"):
+        random.poisson(3j, seed=1)
     for mean in (-1.0, np.nan, np.inf):
         with pytest.raises(weir.FailedPrecondition, match="finite and >= 0"):
             random.poisson(np.array([1.0, mean]), seed=1)

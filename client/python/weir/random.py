@@ -236,12 +236,14 @@ def poisson(lam, shape=None, dtype="i32", *, seed):
 
     Returns: whole numbers >= 0, T[shape].
 
-    Raises: TypeError for other types; where it runs, FailedPrecondition for means that are
-    negative, infinite or NaN.
+    Raises: TypeError for other types and complex means; where it runs, FailedPrecondition for
+    means that are negative, infinite or NaN.
     """
     name = dtypes.name_of(dtype)
     if name not in dtypes.INTEGERS + dtypes.FLOATS:
         raise TypeError(f"Poisson numbers are wanted in {name} ({location.text()})")
+    if core.type_of(lam)[0] in dtypes.COMPLEXES:
+        raise TypeError(f"a Poisson distribution has no complex number as mean ({location.text()})")
     means = core.to_dtype(lam, "f64")
     holds = (means >= 0) & (means < math.inf)
     checks.check(holds, "poisson needs means that are finite and >= 0")
