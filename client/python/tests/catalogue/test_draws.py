@@ -78,3 +78,43 @@ def test_multinomial_stateless(varying_logits, varying_seed):
 
     got = drawn(body)
     assert got.min() >= 0 and got.max() < 7 and len(np.unique(got, axis=0)) == 5
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+@pytest.mark.parametrize("alpha", [0.5, [2.0, 0.25, 300.0]])
+def test_random_gamma_invariant_alpha(alpha, shape):
+    want = np.broadcast_shapes(np.shape(alpha), shape)
+    got = drawn(lambda i: weir.random.gamma(np.float32(alpha), want, seed=1))
+    assert got.shape == (5, *want) and (got > 0).all() and got.dtype == np.float32
+    assert_all_differ(got)
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_random_gamma_varying_alpha(shape):
+    alpha = np.float32([0.1, 1, 20, 400, 8000])
+    got = drawn(lambda i: weir.random.gamma(wnp.array(alpha)[i], shape, seed=1))
+    assert got.shape == (5, *shape)
+    assert_all_differ(got)
+    # Six standard deviations.
+    rows = got.reshape(5, -1)[2:]
+    assert (abs(rows - alpha[2:, None]) < 6 * np.sqrt(alpha[2:, None])).all()
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+@pytest.mark.parametrize("rate", [40.0, [2.0, 0.0, 300.0]])
+def test_random_poisson_invariant_rate(rate, shape):
+    want = np.broadcast_shapes(np.shape(rate), shape)
+    got = drawn(lambda i: weir.random.poisson(np.float32(rate), want, seed=1))
+    assert got.shape == (5, *want) and got.dtype == np.int32
+    assert (abs(got - np.float32(rate)) <= 6 * np.sqrt(np.float32(rate))).all()
+    assert len(np.unique(got, axis=0)) > 1
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_random_poisson_varying_rate(shape):
+    rate = np.float32([0, 1, 20, 400, 8000])
+    got = drawn(lambda i: weir.random.poisson(wnp.array(rate)[i], shape, seed=1))
+    assert got.shape == (5, *shape)
+    rows = got.reshape(5, -1)
+    assert (rows[0] == 0).all() and (rows[3:] > 0).all()
+    assert (abs(rows - rate[:, None]) <= 6 * np.sqrt(rate[:, None])).all()

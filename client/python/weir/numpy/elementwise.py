@@ -12,6 +12,7 @@ import numpy as np
 
 from weir import core, dtypes
 from weir.eager import operation
+from weir.numpy import complexes
 
 _MODULE = sys.modules[__name__]
 
@@ -60,9 +61,17 @@ _FLOAT_UNARY = {
 }
 
 
+def _inexact(op, x):
+    """An op on floats, or what stands for it where x is complex."""
+    (array,) = core.promote_inexact(x)
+    if array.dtype_name in dtypes.COMPLEXES:
+        return complexes.unary(op, array)
+    return core.apply(op, [array], weak_type=array.weak_type)
+
+
 def _float_unary(op):
     def function(x):
-        return core.elementwise_inexact(op, x)
+        return _inexact(op, x)
 
     return function
 
@@ -246,8 +255,10 @@ absolute = fabs = abs
 
 @operation
 def sign(x):
-    """Returns: -1, 0 or 1 with the sign of x."""
+    """Returns: -1, 0 or 1 with the sign of x; of a complex number x / |x|, as in NumPy 2."""
     array = core.as_array(x)
+    if array.dtype_name in dtypes.COMPLEXES:
+        return complexes.unary("sign", array)
     if array.dtype_name in dtypes.UNSIGNED:
         return core.elementwise("minimum", array, 1)
     return core.apply("sign", [array], weak_type=array.weak_type)
@@ -270,10 +281,21 @@ def square(x):
 
 @operation
 def power(x, y):
-    """Returns: x to the power y. Integers to a negative power round towards 0."""
+    """Returns: x to the power y. Integers to a negative power round towards 0. Of complex numbers
+    the principal value.
+    """
     if type(y) is int and y == 2:
         return square(x)
-    return core.elementwise("power", x, y)
+    a, b = core.promote(x, y)
+    return _power(a, b, y if type(y) is int else None)
+
+
+def _power(a, b, exponent):
+    """The same of promoted operands; `exponent` is b as a number, if known."""
+    if a.dtype_name not in dtypes.COMPLEXES:
+        return core.elementwise("power", a, b)
+    known = None if exponent is None else complexes.whole_power(a, exponent)
+    return complexes.power(*core.broadcast(a, b)) if known is None else known
 
 
 pow = power  # pylint: disable=redefined-builtin
@@ -281,8 +303,8 @@ pow = power  # pylint: disable=redefined-builtin
 
 @operation
 def float_power(x, y):
-    """Returns: x to the power y, as floats."""
-    return core.elementwise_inexact("power", x, y)
+    """Returns: x to the power y, as floats or complex numbers."""
+    return _power(*core.promote_inexact(x, y), y if type(y) is int else None)
 
 
 @operation
@@ -311,9 +333,9 @@ def round(x, decimals=0):  # pylint: disable=redefined-builtin
             raise NotImplementedError("round of integers takes no negative number of decimals")
         return array
     if decimals == 0:
-        return core.elementwise("round_half_even", array)
+        return _inexact("round_half_even", array)
     scale = 10.0**decimals
-    return divide(core.elementwise("round_half_even", array * scale), scale)
+    return divide(_inexact("round_half_even", array * scale), scale)
 
 
 around = round
@@ -375,7 +397,7 @@ def sinc(x):
     one = core.full(array.shape, 1, array.dtype_name)
     safe = core.apply("select", [zero, one, angle])
     return core.apply(
-        "select", [zero, one, core.apply("divide", [core.apply("sin", [safe]), safe])]
+        "select", [zero, one, core.apply("divide", [_inexact("sin", safe), safe])]
     )
 
 
