@@ -67,3 +67,8 @@ def test_branches_refuse():
 
     with pytest.raises(weir.InvalidArgument, match="directly in the body of a pfor"):
         weir.pfor(body, 3)
+
+
+def test_what_all_iterations_share_counts_once_for_each():
+    np.testing.assert_array_equal(weir.pfor(lambda i: weir.psum(1.5), 3), [4.5, 4.5, 4.5])
+    np.testing.assert_array_equal(weir.pfor(lambda i: weir.all_gather(7), 2), [[7, 7], [7, 7]])

@@ -86,20 +86,13 @@ def test_call_that_captures_a_variable():
     assert calls.value() == before + 8
 
 
-READ_BEHIND_A_SHARED_UPDATE = pytest.mark.xfail(
-    strict=True,
-    raises=weir.InvalidArgument,
-    reason="pfor refuses to read a variable behind an update that is the same for all iterations",
-)
-
-
 @pytest.mark.parametrize(
     ("loop", "varies"),
     [
         (weir.for_loop, False),
         (weir.for_loop, True),
         (weir.pfor, True),
-        pytest.param(weir.pfor, False, marks=READ_BEHIND_A_SHARED_UPDATE),
+        (weir.pfor, False),
     ],
 )
 def test_variable_created_once(loop, varies):
