@@ -55,7 +55,7 @@ class List(_Fields):
         return List(self._written(self.size, element), core.elementwise("add", self.size, 1))
 
     def pop(self):
-        """Returns: (the list without its last element, that element). A run fails if it is empty."""
+        """Returns: (the list without its last element, that element). A run fails without one."""
         last = core.elementwise("subtract", self.size, 1)
         return List(self.elements, last), self.get(last)
 
