@@ -9,7 +9,8 @@ RULES = [
         "elementwise: operands in the other order if the first is invariant",
         "common/ops/elementwise/elementwise.cc",
         "  rewrite.Return(rewrite.build().Apply(rewrite.node().op, operands,",
-        """  if (!rewrite.input_varies(0)) std::swap(operands.front(), operands.back());
+        """  const bool two = rewrite.num_inputs() == 2;
+  if (two && !rewrite.input_varies(0)) std::swap(operands[0], operands[1]);
   rewrite.Return(rewrite.build().Apply(rewrite.node().op, operands,""",
     ),
     (
@@ -70,6 +71,12 @@ RULES = [
         "  return start;",
     ),
     (
+        "dynamic_update_slice: the start is not clamped from below",
+        "common/ops/movement/dynamic_update_slice.cc",
+        'b.Apply("maximum", {rewrite.stacked(kFirstStart + axis), zero});',
+        "rewrite.stacked(kFirstStart + axis);",
+    ),
+    (
         "concatenate: operands from the last to the first",
         "common/ops/movement/concatenate.cc",
         """  return ReturnStacked(rewrite, {{"axis", rewrite.attr("axis").AsInt() + 1}});""",
@@ -124,6 +131,18 @@ RULES = [
         "",
     ),
     (
+        "convolution: batch groups in the order of iterations",
+        "common/ops/nn/convolution.cc",
+        "    rows = Moved(build, rows, 1, 0);\n",
+        "",
+    ),
+    (
+        "convolution: iterations of both behind the features",
+        "common/ops/nn/convolution.cc",
+        "Reshaped(build, Moved(build, rows, 0, 1), Joined({input[0], m * input[1]}",
+        "Reshaped(build, Moved(build, rows, 0, 2), Joined({input[0], m * input[1]}",
+    ),
+    (
         "reduce_window: padding at the wrong end",
         "common/ops/nn/reduce_window.cc",
         "  return ReturnStacked(rewrite, std::move(attrs));",
@@ -164,6 +183,13 @@ VARIANCE = [
         "context.varies(results[i])",
     ),
     (
+        "variance: the results of the first branch speak for all",
+        "common/ops/control/branch.cc",
+        "    const std::vector<ValueId>& results = context.graph().region(branch).results;",
+        """    const RegionId first = node.regions[0];
+    const std::vector<ValueId>& results = context.graph().region(first).results;""",
+    ),
+    (
         "variance: a loop that diverges ends with what is invariant inside",
         "common/ops/control/while.cc",
         "if (diverges || context.varies(body.args[i]))",
@@ -181,8 +207,9 @@ CONTROL = [
     (
         "case_rows, interpreted: rows do not go back to their places",
         "common/ops/control/case_rows.cc",
-        "control::PutRows(results[i], ids, &outputs[i]);",
-        "control::PutRows(results[i], FirstAxes(static_cast<int>(ids.size())), &outputs[i]);",
+        "    for (size_t i = 0; i < results.size(); ++i) control::PutRows(results[i], ids,",
+        """    for (size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<int64_t>(k);
+    for (size_t i = 0; i < results.size(); ++i) control::PutRows(results[i], ids,""",
     ),
     (
         "case_rows, executed: an index out of range takes the first branch",
@@ -203,6 +230,13 @@ CONTROL = [
     if (active_.empty()) return absl::OkStatus();""",
         """    if (left.empty()) active_.clear();
     if (active_.empty()) return absl::OkStatus();""",
+    ),
+    (
+        "while_rows, interpreted: finished rows get what all rows shared at first",
+        "common/ops/control/while_rows.cc",
+        "control::PutRows(shared_[i].Reshape(OneRow(shared_[i])), {active_[k]},",
+        """const Tensor& start = context_.input(i);
+        control::PutRows(start.Reshape(OneRow(start)), {active_[k]},""",
     ),
     (
         "while_rows, executed: the row that moves into a gap is not asked",
@@ -258,6 +292,24 @@ CONTROL = [
         "Tensor::Scalar<int64_t>(0)",
     ),
     (
+        "shard: ranges with one iteration more begin too early",
+        "common/ops/control/shard.cc",
+        "range * (extent / ranges) + std::min(range, extent % ranges);",
+        "range * (extent / ranges);",
+    ),
+    (
+        "for, executed: what trips yield from the last to the first",
+        "worker/executor/control.cc",
+        "r.result(static_cast<int>(i)) + trip * row;",
+        "r.result(static_cast<int>(i)) + (trips - 1 - trip) * row;",
+    ),
+    (
+        "part of the iterations, executed: as many rows as at first",
+        "worker/executor/part_region.cc",
+        "  symbols_.insert_or_assign(local_, rows);",
+        "  if (symbols_.at(local_) == 0) symbols_.insert_or_assign(local_, rows);",
+    ),
+    (
         "parts: rows of a branch are read as if they were all iterations",
         "server/compiler/pfor/rewrite.cc",
         "std::exchange(iteration_rows_, [](ValueId) { return ValueId(); });",
@@ -290,7 +342,7 @@ STATE = [
       graph_->""",
     ),
     (
-        "state: the second update of an iteration by sum is one by max",
+        "state: sums of updates are their greatest",
         "common/ops/control/state.cc",
         'kind == "sum" ? "add"',
         'kind == "sum" ? "maximum"',
@@ -342,6 +394,12 @@ PASSES = [
         "other.inputs == node.inputs &&",
     ),
     (
+        "cse: a branch takes what another one computes",
+        "server/compiler/optimize/cse.cc",
+        "other.attrs == node.attrs &&\n          graph->Contains(other.parent, node.parent)",
+        "other.attrs == node.attrs",
+    ),
+    (
         "fold: a size with a symbol is a constant",
         "server/compiler/optimize/fold.cc",
         "!MayFold(*graph, graph->node(id)) || MentionsSymbols(graph->node(id))",
@@ -352,6 +410,12 @@ PASSES = [
         "server/compiler/optimize/canonicalize.cc",
         "for (int64_t axis : outer) both.push_back(first[axis]);",
         "for (int64_t axis : first) both.push_back(outer[axis]);",
+    ),
+    (
+        "canonicalize: of two broadcasts the axes of the outer one",
+        "server/compiler/optimize/canonicalize.cc",
+        'for (int64_t axis : inner->attr("axes").AsInts()) both.push_back(axes[axis]);',
+        'both.assign(axes.begin(), axes.begin() + inner->attr("axes").AsInts().size());',
     ),
     (
         "no iterations: a convolution without groups fails",

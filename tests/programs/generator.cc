@@ -10,6 +10,7 @@
 #include "common/base/status.h"
 #include "common/ir/builder.h"
 #include "common/ir/clone.h"
+#include "common/ops/axes.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "common/tensor/tensor.h"
@@ -18,6 +19,7 @@ namespace weir {
 namespace {
 
 constexpr int64_t kMaxElements = 64;  // of one operand
+constexpr int kMaxMovedRank = 5;
 
 // An op with attributes and operands that fit it.
 struct Template {
@@ -174,6 +176,7 @@ class Generator {
 
   void Op(Builder& b, Scope& scope) {
     if (Chance(40) && Join(b, scope)) return;
+    if (Chance(10) && Move(b, scope)) return;
     const Template& t = *Choose(by_op_[Choose(ops_)]);
     Sample sample = t.sample;
     if (TakesAnyExtents(t)) Resize(&sample, Choose(CommonExtents()));
@@ -205,6 +208,39 @@ class Generator {
     }
     Apply(b, scope, *t.op, sample, inputs);
     return true;
+  }
+
+  // Other places for the elements of some value, so that movements follow each other. Returns:
+  // false if it has too few axes or too many.
+  bool Move(Builder& b, Scope& scope) {
+    const ValueId value = Any(scope);
+    const TensorType type = b.type(value);
+    const int rank = type.rank();
+    if (rank < 2 || rank > kMaxMovedRank || !IsStatic(type)) return false;
+    std::vector<Dim> dims = type.shape.dims();
+    const int64_t kind = Below(3);
+    if (kind == 0) {
+      const Attrs attrs = {{"permutation", Shuffled(rank)}};
+      Apply(b, scope, *FindOp("transpose"), {.attrs = attrs}, {value});
+    } else if (kind == 1) {
+      Int64s axes = Shuffled(rank + 1);
+      dims.assign(rank + 1, Dim(2));
+      for (int axis = 0; axis < rank; ++axis) dims[axes[axis]] = type.shape[axis];
+      axes.pop_back();
+      const Attrs attrs = {{"shape", dims}, {"axes", axes}};
+      Apply(b, scope, *FindOp("broadcast_in_dim"), {.attrs = attrs}, {value});
+    } else {
+      dims[0] = dims[0] * dims[1];
+      dims.erase(dims.begin() + 1);
+      Apply(b, scope, *FindOp("reshape"), {.attrs = {{"shape", dims}}}, {value});
+    }
+    return true;
+  }
+
+  Int64s Shuffled(int count) {
+    Int64s axes = FirstAxes(count);
+    for (int i = count - 1; i > 0; --i) std::swap(axes[i], axes[Below(i + 1)]);
+    return axes;
   }
 
   void Apply(Builder& b, Scope& scope, const OpDef& op, const Sample& sample,
