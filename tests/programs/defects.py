@@ -12,6 +12,7 @@ import argparse
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -103,6 +104,7 @@ def main():
     if options.check or found or not defects:
         print("\n".join(found + [f"defects: {len(defects)} in the list, {len(found)} do not fit"]))
         return 1 if found or not defects else 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the source is put back
     missed = 0
     for defect in defects:
         started = time.monotonic()

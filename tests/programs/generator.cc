@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -47,6 +48,29 @@ const std::vector<Template>& Templates() {
   return *templates;
 }
 
+// The templates of an op by their attributes.
+using Variants = std::vector<std::vector<const Template*>>;
+
+// One choice an op, then one a variant, so that neither ops with many samples nor attributes that
+// many samples share are seen more often.
+const std::vector<Variants>& Choices() {
+  static const auto* const choices = [] {
+    std::map<std::string_view, Variants> by_op;
+    for (const Template& t : Templates()) {
+      Variants& variants = by_op[t.op->name];
+      auto variant = std::find_if(variants.begin(), variants.end(), [&](const auto& list) {
+        return list[0]->sample.attrs == t.sample.attrs;
+      });
+      if (variant == variants.end()) variant = variants.emplace(variant);
+      variant->push_back(&t);
+    }
+    auto* list = new std::vector<Variants>;
+    for (auto& [name, variants] : by_op) list->push_back(std::move(variants));
+    return list;
+  }();
+  return *choices;
+}
+
 // Element-wise ops take these extents in place of their sample's, so that values meet.
 const std::vector<Extents>& CommonExtents() {
   static const auto* const extents = new std::vector<Extents>{{}, {3}, {2, 3}, {4}};
@@ -67,14 +91,9 @@ class Generator {
  public:
   explicit Generator(const GeneratorOptions& options) : options_(options), random_(options.seed) {
     program_.seed = options.seed;
-    // One template an op first, so that ops with many samples are not seen more often.
     for (const Template& t : Templates()) {
-      by_op_[t.op].push_back(&t);
       if (TakesAnyExtents(t)) joining_[t.sample.operands[0].dtype].push_back(&t);
     }
-    for (const auto& [op, list] : by_op_) ops_.push_back(op);
-    std::sort(ops_.begin(), ops_.end(),
-              [](const OpDef* a, const OpDef* b) { return a->name < b->name; });
   }
 
   Program Run() {
@@ -177,7 +196,7 @@ class Generator {
   void Op(Builder& b, Scope& scope) {
     if (Chance(40) && Join(b, scope)) return;
     if (Chance(10) && Move(b, scope)) return;
-    const Template& t = *Choose(by_op_[Choose(ops_)]);
+    const Template& t = *Choose(Choose(Choose(Choices())));
     Sample sample = t.sample;
     if (TakesAnyExtents(t)) Resize(&sample, Choose(CommonExtents()));
     std::vector<ValueId> inputs;
@@ -434,10 +453,8 @@ class Generator {
   Program program_;
   RegionId main_;
   ValueId loop_variable_;
-  absl::flat_hash_set<ValueId> varying_;  // as far as the generator knows
-  absl::flat_hash_set<ValueId> used_;     // by ops
-  std::map<const OpDef*, std::vector<const Template*>> by_op_;
-  std::vector<const OpDef*> ops_;
+  absl::flat_hash_set<ValueId> varying_;                   // as far as the generator knows
+  absl::flat_hash_set<ValueId> used_;                      // by ops
   std::map<DType, std::vector<const Template*>> joining_;  // by the type of all operands
 };
 
