@@ -19,7 +19,8 @@
 namespace weir {
 namespace {
 
-constexpr int64_t kMaxElements = 64;  // of one operand
+constexpr int64_t kMaxElements = 64;    // of one operand
+constexpr int64_t kMostElements = 512;  // where no smaller sample has the attributes
 constexpr int kMaxMovedRank = 5;
 
 // An op with attributes and operands that fit it.
@@ -28,20 +29,30 @@ struct Template {
   Sample sample;
 };
 
-bool IsSmall(const Sample& sample) {
-  return std::all_of(sample.operands.begin(), sample.operands.end(), [](const auto& operand) {
-    return NumElements(operand.extents) <= kMaxElements;
-  });
+bool HasAtMost(int64_t elements, const Sample& sample) {
+  return std::all_of(sample.operands.begin(), sample.operands.end(),
+                     [&](const auto& operand) { return NumElements(operand.extents) <= elements; });
+}
+
+void AddTemplates(const OpDef& op, std::vector<Template>* list) {
+  const size_t first = list->size();
+  for (int64_t elements : {kMaxElements, kMostElements}) {
+    const size_t smaller = list->size();
+    for (const Sample& sample : op.samples()) {
+      if (!sample.program.empty() || !HasAtMost(elements, sample)) continue;
+      const bool known =
+          std::any_of(list->begin() + first, list->begin() + smaller,
+                      [&](const Template& t) { return t.sample.attrs == sample.attrs; });
+      if (!known) list->push_back({&op, sample});
+    }
+  }
 }
 
 const std::vector<Template>& Templates() {
   static const auto* const templates = [] {
     auto* list = new std::vector<Template>;
     for (const OpDef& op : AllOps()) {
-      if (op.effect != Effect::kPure || op.regions.max > 0) continue;
-      for (const Sample& sample : op.samples()) {
-        if (sample.program.empty() && IsSmall(sample)) list->push_back({&op, sample});
-      }
+      if (op.effect == Effect::kPure && op.regions.max == 0) AddTemplates(op, list);
     }
     return list;
   }();
