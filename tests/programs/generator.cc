@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "common/base/status.h"
 #include "common/ir/builder.h"
 #include "common/ir/clone.h"
+#include "common/ops/axes.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "common/tensor/tensor.h"
@@ -17,7 +19,9 @@
 namespace weir {
 namespace {
 
-constexpr int64_t kMaxElements = 64;  // of one operand
+constexpr int64_t kMaxElements = 64;    // of one operand
+constexpr int64_t kMostElements = 512;  // where no smaller sample has the attributes
+constexpr int kMaxMovedRank = 5;
 
 // An op with attributes and operands that fit it.
 struct Template {
@@ -25,24 +29,57 @@ struct Template {
   Sample sample;
 };
 
-bool IsSmall(const Sample& sample) {
-  return std::all_of(sample.operands.begin(), sample.operands.end(), [](const auto& operand) {
-    return NumElements(operand.extents) <= kMaxElements;
-  });
+bool HasAtMost(int64_t elements, const Sample& sample) {
+  return std::all_of(sample.operands.begin(), sample.operands.end(),
+                     [&](const auto& operand) { return NumElements(operand.extents) <= elements; });
+}
+
+void AddTemplates(const OpDef& op, std::vector<Template>* list) {
+  const size_t first = list->size();
+  for (int64_t elements : {kMaxElements, kMostElements}) {
+    const size_t smaller = list->size();
+    for (const Sample& sample : op.samples()) {
+      if (!sample.program.empty() || !HasAtMost(elements, sample)) continue;
+      const bool known =
+          std::any_of(list->begin() + first, list->begin() + smaller,
+                      [&](const Template& t) { return t.sample.attrs == sample.attrs; });
+      if (!known) list->push_back({&op, sample});
+    }
+  }
 }
 
 const std::vector<Template>& Templates() {
   static const auto* const templates = [] {
     auto* list = new std::vector<Template>;
     for (const OpDef& op : AllOps()) {
-      if (op.effect != Effect::kPure || op.regions.max > 0) continue;
-      for (const Sample& sample : op.samples()) {
-        if (sample.program.empty() && IsSmall(sample)) list->push_back({&op, sample});
-      }
+      if (op.effect == Effect::kPure && op.regions.max == 0) AddTemplates(op, list);
     }
     return list;
   }();
   return *templates;
+}
+
+// The templates of an op by their attributes.
+using Variants = std::vector<std::vector<const Template*>>;
+
+// One choice an op, then one a variant, so that neither ops with many samples nor attributes that
+// many samples share are seen more often.
+const std::vector<Variants>& Choices() {
+  static const auto* const choices = [] {
+    std::map<std::string_view, Variants> by_op;
+    for (const Template& t : Templates()) {
+      Variants& variants = by_op[t.op->name];
+      auto variant = std::find_if(variants.begin(), variants.end(), [&](const auto& list) {
+        return list[0]->sample.attrs == t.sample.attrs;
+      });
+      if (variant == variants.end()) variant = variants.emplace(variant);
+      variant->push_back(&t);
+    }
+    auto* list = new std::vector<Variants>;
+    for (auto& [name, variants] : by_op) list->push_back(std::move(variants));
+    return list;
+  }();
+  return *choices;
 }
 
 // Element-wise ops take these extents in place of their sample's, so that values meet.
@@ -65,14 +102,9 @@ class Generator {
  public:
   explicit Generator(const GeneratorOptions& options) : options_(options), random_(options.seed) {
     program_.seed = options.seed;
-    // One template an op first, so that ops with many samples are not seen more often.
     for (const Template& t : Templates()) {
-      by_op_[t.op].push_back(&t);
       if (TakesAnyExtents(t)) joining_[t.sample.operands[0].dtype].push_back(&t);
     }
-    for (const auto& [op, list] : by_op_) ops_.push_back(op);
-    std::sort(ops_.begin(), ops_.end(),
-              [](const OpDef* a, const OpDef* b) { return a->name < b->name; });
   }
 
   Program Run() {
@@ -174,7 +206,8 @@ class Generator {
 
   void Op(Builder& b, Scope& scope) {
     if (Chance(40) && Join(b, scope)) return;
-    const Template& t = *Choose(by_op_[Choose(ops_)]);
+    if (Chance(10) && Move(b, scope)) return;
+    const Template& t = *Choose(Choose(Choose(Choices())));
     Sample sample = t.sample;
     if (TakesAnyExtents(t)) Resize(&sample, Choose(CommonExtents()));
     std::vector<ValueId> inputs;
@@ -205,6 +238,39 @@ class Generator {
     }
     Apply(b, scope, *t.op, sample, inputs);
     return true;
+  }
+
+  // Other places for the elements of some value, so that movements follow each other. Returns:
+  // false if it has too few axes or too many.
+  bool Move(Builder& b, Scope& scope) {
+    const ValueId value = Any(scope);
+    const TensorType type = b.type(value);
+    const int rank = type.rank();
+    if (rank < 2 || rank > kMaxMovedRank || !IsStatic(type)) return false;
+    std::vector<Dim> dims = type.shape.dims();
+    const int64_t kind = Below(3);
+    if (kind == 0) {
+      const Attrs attrs = {{"permutation", Shuffled(rank)}};
+      Apply(b, scope, *FindOp("transpose"), {.attrs = attrs}, {value});
+    } else if (kind == 1) {
+      Int64s axes = Shuffled(rank + 1);
+      dims.assign(rank + 1, Dim(2));
+      for (int axis = 0; axis < rank; ++axis) dims[axes[axis]] = type.shape[axis];
+      axes.pop_back();
+      const Attrs attrs = {{"shape", dims}, {"axes", axes}};
+      Apply(b, scope, *FindOp("broadcast_in_dim"), {.attrs = attrs}, {value});
+    } else {
+      dims[0] = dims[0] * dims[1];
+      dims.erase(dims.begin() + 1);
+      Apply(b, scope, *FindOp("reshape"), {.attrs = {{"shape", dims}}}, {value});
+    }
+    return true;
+  }
+
+  Int64s Shuffled(int count) {
+    Int64s axes = FirstAxes(count);
+    for (int i = count - 1; i > 0; --i) std::swap(axes[i], axes[Below(i + 1)]);
+    return axes;
   }
 
   void Apply(Builder& b, Scope& scope, const OpDef& op, const Sample& sample,
@@ -398,10 +464,8 @@ class Generator {
   Program program_;
   RegionId main_;
   ValueId loop_variable_;
-  absl::flat_hash_set<ValueId> varying_;  // as far as the generator knows
-  absl::flat_hash_set<ValueId> used_;     // by ops
-  std::map<const OpDef*, std::vector<const Template*>> by_op_;
-  std::vector<const OpDef*> ops_;
+  absl::flat_hash_set<ValueId> varying_;                   // as far as the generator knows
+  absl::flat_hash_set<ValueId> used_;                      // by ops
   std::map<DType, std::vector<const Template*>> joining_;  // by the type of all operands
 };
 

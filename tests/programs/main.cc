@@ -1,5 +1,6 @@
 // Checks random programs: weir_programs [--count N] [--seed S]. Prints the seed of the first
-// program, so that a run can be repeated, and a failing program made as small as possible.
+// program, so that a run can be repeated, and a failing program made as small as possible; with
+// --first it stops at that program as it is.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -15,22 +16,31 @@ namespace {
 constexpr int kMostFailures = 3;
 constexpr int kProgress = 1000;
 
-void Report(const Program& program, const std::string& disagreement) {
+struct Options {
+  int64_t count = 500;
+  uint64_t seed = 0;
+  bool first = false;
+  bool coverage = false;
+};
+
+void Report(const Program& program, const std::string& disagreement, bool reduce) {
   std::printf("seed %llu: %s\n", static_cast<unsigned long long>(program.seed),
               disagreement.c_str());
   std::fflush(stdout);
+  if (!reduce) return;
   const Program smaller = Reduced(program);
   std::printf("reduced: %s\n%s\n", Disagreement(smaller).c_str(), Print(smaller.graph).c_str());
 }
 
-int Run(int64_t count, uint64_t seed, bool show_coverage) {
-  std::printf("programs from seed %llu on\n", static_cast<unsigned long long>(seed));
+int Run(const Options& options) {
+  std::printf("programs from seed %llu on\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   Coverage coverage;
+  const int most_failures = options.first ? 1 : kMostFailures;
   int failures = 0;
   int64_t invalid = 0, checked = 0;
-  for (int64_t i = 0; i < count && failures < kMostFailures; ++i) {
-    const Program program = Generate({.seed = seed + static_cast<uint64_t>(i)});
+  for (int64_t i = 0; i < options.count && failures < most_failures; ++i) {
+    const Program program = Generate({.seed = options.seed + static_cast<uint64_t>(i)});
     if (program.graph.functions().empty()) {
       ++invalid;
       continue;
@@ -44,12 +54,12 @@ int Run(int64_t count, uint64_t seed, bool show_coverage) {
     const std::string disagreement = Disagreement(program);
     if (disagreement.empty()) continue;
     ++failures;
-    Report(program, disagreement);
+    Report(program, disagreement, !options.first);
   }
   int64_t least = coverage.empty() ? 0 : coverage.begin()->second;
   for (const auto& [use, times] : coverage) {
     least = std::min(least, times);
-    if (show_coverage) std::printf("%8lld %s\n", static_cast<long long>(times), use.c_str());
+    if (options.coverage) std::printf("%8lld %s\n", static_cast<long long>(times), use.c_str());
   }
   std::printf(
       "%lld programs checked, %d disagree; %lld drafts were no programs; %zu pairs of op "
@@ -64,14 +74,13 @@ int Run(int64_t count, uint64_t seed, bool show_coverage) {
 
 int main(int argc, char** argv) {
   CLI::App app("checks random programs");
-  int64_t count = 500;
-  uint64_t seed = std::random_device()();
-  bool coverage = false;
-  app.add_option("--count", count, "how many programs");
-  app.add_option("--seed", seed, "of the first one; default: a fresh one");
-  app.add_flag("--coverage", coverage,
+  weir::Options options{.seed = std::random_device()()};
+  app.add_option("--count", options.count, "how many programs");
+  app.add_option("--seed", options.seed, "of the first one; default: a fresh one");
+  app.add_flag("--first", options.first, "stop at the first that disagrees, do not reduce it");
+  app.add_flag("--coverage", options.coverage,
                "list how often each op was used with which operands varying");
   CLI11_PARSE(app, argc, argv);
   weir::InitLogging({.program = "weir_programs", .level = weir::LogLevel::kError});
-  return weir::Run(count, seed, coverage);
+  return weir::Run(options);
 }
