@@ -5,6 +5,7 @@
 
 #include "common/base/status.h"
 #include "common/ops/axes.h"
+#include "common/ops/lang.h"
 #include "common/ops/linalg/accumulate.h"
 
 namespace weir {
@@ -189,6 +190,7 @@ ValueId Reshaped(Builder& build, ValueId value, Dims shape) {
 
 // Moves axis `from` to position `to`.
 ValueId Moved(Builder& build, ValueId value, int from, int to) {
+  if (!build.ok()) return value;
   Int64s permutation(build.type(value).rank());
   std::iota(permutation.begin(), permutation.end(), 0);
   permutation.erase(permutation.begin() + from);
@@ -259,8 +261,12 @@ absl::Status Pfor(PforRewrite& rewrite) {
     FoldIntoBatch(rewrite, convolution);
   } else if (!rewrite.input_varies(0)) {
     FoldIntoFeatures(rewrite, convolution);
-  } else {
+  } else if (rewrite.extent() != Dim(0)) {
     FoldIntoGroups(rewrite, convolution);
+  } else {
+    // There are no convolutions of no groups.
+    const TensorType& result = rewrite.output_type(0);
+    rewrite.Return(Full(rewrite.build(), result.dtype, Joined({0}, result.shape.dims(), 0), 0));
   }
   return absl::OkStatus();
 }

@@ -19,8 +19,8 @@
 namespace weir {
 namespace {
 
-// main: pfor over n that runs the example on row i of the operands in `varying`.
-absl::StatusOr<Graph> Mapped(Graph graph, uint32_t varying) {
+// main: pfor over `lanes` that runs the example on row i of the operands in `varying`.
+absl::StatusOr<Graph> Mapped(Graph graph, uint32_t varying, const Dim& lanes) {
   const RegionId example = graph.entry().body;
   graph.functions().front().name = "example";
   Builder outer(&graph, graph.AddFunction("main").body, &Ops());
@@ -32,13 +32,12 @@ absl::StatusOr<Graph> Mapped(Graph graph, uint32_t varying) {
   for (size_t k = 0; k < params.size(); ++k) {
     TensorType type = graph.type(params[k]);
     const bool varies = (varying >> k) & 1;
-    if (varies) type.shape.dims().insert(type.shape.dims().begin(), Dim::Symbol("lanes"));
+    if (varies) type.shape.dims().insert(type.shape.dims().begin(), lanes);
     const ValueId arg = outer.AddArg(std::move(type));
     map.emplace(params[k], varies ? TakeRow(inner, arg, i) : arg);
   }
   inner.Yield(CloneRegionBody(graph, example, &graph, inner.region(), &map));
-  outer.Yield(outer.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{Dim::Symbol("lanes")}}},
-                             {inner.region()}));
+  outer.Yield(outer.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{lanes}}}, {inner.region()}));
   WEIR_RETURN_IF_ERROR(outer.status());
   WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
   return graph;
@@ -59,11 +58,11 @@ std::vector<Tensor> Inputs(const Sample& sample, uint32_t varying, int64_t n) {
   return inputs;
 }
 
-void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying,
+void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying, const Dim& lanes,
                  const std::string& where) {
   absl::StatusOr<Graph> example = ProgramOf(op, sample);
   ASSERT_TRUE(example.ok()) << where << ": " << example.status();
-  absl::StatusOr<Graph> loop = Mapped(*std::move(example), varying);
+  absl::StatusOr<Graph> loop = Mapped(*std::move(example), varying, lanes);
   ASSERT_TRUE(loop.ok()) << where << ": " << loop.status();
   Graph converted = *loop;
   CompileReport report;
@@ -73,7 +72,9 @@ void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying,
   ASSERT_TRUE(status.ok()) << where << ": " << status;
   const absl::Status verified = Verify(converted, Ops());
   ASSERT_TRUE(verified.ok()) << where << ": " << verified << "\n" << Print(converted);
-  for (int64_t n : {0, 1, 2, 5}) {
+  const std::vector<int64_t> sizes =
+      lanes.is_number() ? std::vector<int64_t>{lanes.number()} : std::vector<int64_t>{0, 1, 2, 5};
+  for (int64_t n : sizes) {
     const std::vector<Tensor> inputs = Inputs(sample, varying, n);
     InterpretOptions options;
     options.symbols = {{"lanes", n}};
@@ -108,10 +109,12 @@ TEST(PforTest, EveryOpAgreesWithTheLoop) {
           allowed = allowed && (((varying >> k) & 1) == 0 || samples[s].operands[k].may_vary);
         }
         if (!allowed) continue;
-        CheckSample(
-            op, samples[s], varying,
-            StrCat(op.name, " sample ", s, " \"", samples[s].label, "\" varying ", varying));
-        if (HasFailure()) return;
+        for (const Dim& lanes : {Dim::Symbol("lanes"), Dim(0), Dim(1)}) {
+          CheckSample(op, samples[s], varying, lanes,
+                      StrCat(op.name, " sample ", s, " \"", samples[s].label, "\" varying ",
+                             varying, " of ", lanes.ToString(), " lanes"));
+          if (HasFailure()) return;
+        }
       }
     }
   }
