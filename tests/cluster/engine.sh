@@ -12,6 +12,7 @@ export DOCKER_BUILDKIT=1
 engine_start() {
   docker info >/dev/null 2>&1 && ensure_compose && return 0
   bash deploy/packages.sh deploy/packages-cluster.txt
+  hash -r  # the shell remembers a client that was found before Debian's was there
   engine_dir=$(mktemp -d "${TMPDIR:-/tmp}/weir-docker.XXXXXX")
   export DOCKER_HOST=unix://$engine_dir/docker.sock
   engine_had_bridge=$(ip link show docker0 2>/dev/null || true)
