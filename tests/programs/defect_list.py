@@ -394,12 +394,6 @@ PASSES = [
         "other.inputs == node.inputs &&",
     ),
     (
-        "cse: a branch takes what another one computes",
-        "server/compiler/optimize/cse.cc",
-        "other.attrs == node.attrs &&\n          graph->Contains(other.parent, node.parent)",
-        "other.attrs == node.attrs",
-    ),
-    (
         "fold: a size with a symbol is a constant",
         "server/compiler/optimize/fold.cc",
         "!MayFold(*graph, graph->node(id)) || MentionsSymbols(graph->node(id))",
