@@ -164,6 +164,12 @@ TEST(StateTest, VariablesComeInTheOrderOfTheirNamesAndOnlyWrittenOnesGoOut) {
 TEST(StateTest, ErrorsNameTheVariable) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"(assign_variable(%i) {name = "v"})", "assigns variable 'v' in a pfor"},
+      {R"(%trips = constant {value = i64[] {2}}
+          for(%trips) (%k: i64[]) {
+            assign_variable(%k) {name = "v"}
+            yield
+          })",
+       "assigns variable 'v' in a pfor"},
       {R"(update_variable(%i) {name = "v", kind = "sum"}
           update_variable(%i) {name = "v", kind = "max"})",
        "variable 'v' is updated by sum and by max in one pfor"},

@@ -217,14 +217,16 @@ class Threader {
 
   static absl::Status Assign(const Node& node, State* state) {
     const std::string& name = NameOf(node);
-    if (state->in_pfor()) {
-      return InvalidArgument("assigns variable '", name,
-                             "' in a pfor: which iteration's value counts is undefined; update it "
-                             "by sum, max or min, or assign what a reduction over the iterations "
-                             "gives behind the loop");
-    }
+    if (state->in_pfor()) return AssignedInPfor(name);
     state->values[name] = node.inputs[0];
     return absl::OkStatus();
+  }
+
+  static absl::Status AssignedInPfor(const std::string& name) {
+    return InvalidArgument("assigns variable '", name,
+                           "' in a pfor: which iteration's value counts is undefined; update it "
+                           "by sum, max or min, or assign what a reduction over the iterations "
+                           "gives behind the loop");
   }
 
   // Its own additions start from nothing where there are none yet.
@@ -235,16 +237,19 @@ class Threader {
 
   // The kind in which the pfor updates each variable must be known before a loop carries it.
   absl::Status NoteKinds(const Node& node, State* state) const {
-    if (!state->in_pfor()) return absl::OkStatus();
+    absl::Status status;
+    if (!state->in_pfor()) return status;
     for (RegionId region : node.regions) {
       ForEachNode(*graph_, region, [&](NodeId id) {
         const Node& inner = graph_->node(id);
         if (inner.op == kUpdate) {
           state->kinds->try_emplace(NameOf(inner), inner.attr("kind").AsString());
+        } else if (inner.op == kAssign && status.ok()) {
+          status = Annotate(AssignedInPfor(NameOf(inner)), graph_->Describe(id));
         }
       });
     }
-    return absl::OkStatus();
+    return status;
   }
 
   static State Inside(const State& state) {
