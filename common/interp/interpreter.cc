@@ -294,6 +294,16 @@ absl::StatusOr<const OpDef*> Run::Find(NodeId id) {
   return op;
 }
 
+// What does not fit into memory ends the run and not the process.
+absl::StatusOr<Values> RunFunction(const Graph& graph, const Function& function, Values args,
+                                   const InterpretOptions& options, Run::Variables* variables) {
+  try {
+    return Run(graph, options, variables).Call(function, std::move(args), options.symbols);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("out of memory");
+  }
+}
+
 // Runs the entry function with its variables in place, one iteration of a pfor after the other,
 // except where all iterations meet.
 absl::StatusOr<Values> InterpretWithState(const Graph& graph, absl::Span<const Tensor> inputs,
@@ -311,9 +321,8 @@ absl::StatusOr<Values> InterpretWithState(const Graph& graph, absl::Span<const T
   size_t at = num_args;
   for (const auto& [variable, use] : uses) variables[variable] = inputs[at++];
   Values args(inputs.begin(), inputs.begin() + num_args);
-  WEIR_ASSIGN_OR_RETURN(
-      Values results,
-      Run(graph, options, &variables).Call(graph.entry(), std::move(args), options.symbols));
+  WEIR_ASSIGN_OR_RETURN(Values results,
+                        RunFunction(graph, graph.entry(), std::move(args), options, &variables));
   for (const auto& [variable, use] : uses) {
     if (use.written) results.push_back(variables[variable]);
   }
@@ -325,7 +334,9 @@ absl::StatusOr<Values> InterpretWithState(const Graph& graph, absl::Span<const T
 absl::StatusOr<Values> InterpretFunction(const Graph& graph, std::string_view name,
                                          absl::Span<const Tensor> inputs,
                                          const InterpretOptions& options) {
-  if (HasState(graph)) return InterpretWithState(graph, inputs, options);
+  if (HasState(graph) && name == graph.entry().name) {
+    return InterpretWithState(graph, inputs, options);
+  }
   if (HasPhases(graph)) {
     Graph phases = graph;
     WEIR_RETURN_IF_ERROR(SplitPhases(&phases));
@@ -333,12 +344,7 @@ absl::StatusOr<Values> InterpretFunction(const Graph& graph, std::string_view na
   }
   const Function* function = graph.FindFunction(name);
   if (function == nullptr) return InvalidArgument("there is no function @", name);
-  try {
-    return Run(graph, options, nullptr)
-        .Call(*function, Values(inputs.begin(), inputs.end()), options.symbols);
-  } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("out of memory");
-  }
+  return RunFunction(graph, *function, Values(inputs.begin(), inputs.end()), options, nullptr);
 }
 
 absl::StatusOr<Values> Interpret(const Graph& graph, absl::Span<const Tensor> inputs,

@@ -161,6 +161,21 @@ TEST(StateTest, VariablesComeInTheOrderOfTheirNamesAndOnlyWrittenOnesGoOut) {
   EXPECT_THAT(graph.entry().result_names, ElementsAre("y", "a", "z"));
 }
 
+TEST(StateTest, AnotherFunctionOfAProgramWithStateRunsAsItIs) {
+  const Graph graph = Parsed(R"(
+    func @main() -> (i64[] "v2") {
+      %v = read_variable {name = "v", dtype = i64, shape = ()}
+      return %v
+    }
+    func @twice(%x: i64[]) -> (i64[] "y") {
+      %y = add(%x, %x)
+      return %y
+    })");
+  const absl::StatusOr<std::vector<Tensor>> outputs = InterpretFunction(graph, "twice", {Int(4)});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ((*outputs)[0].At<int64_t>({}), 8);
+}
+
 TEST(StateTest, ErrorsNameTheVariable) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"(assign_variable(%i) {name = "v"})", "assigns variable 'v' in a pfor"},
