@@ -3,10 +3,10 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
-#include <utility>
+#include <vector>
 
 namespace weir {
 namespace {
@@ -33,38 +33,42 @@ class FreedBlocks {
 
   void* Take(size_t bytes) {
     std::lock_guard lock(mutex_);
-    for (Block& block : blocks_) {
-      if (block.bytes == bytes) return std::exchange(block, {}).memory;
-    }
-    return nullptr;
+    auto block = std::find_if(blocks_.begin(), blocks_.end(),
+                              [&](const Block& b) { return b.bytes == bytes; });
+    if (block == blocks_.end()) return nullptr;
+    void* const memory = block->memory;
+    blocks_.erase(block);
+    return memory;
   }
 
   // Unmaps the one that was kept longest.
   void Put(void* memory, size_t bytes) {
     std::unique_lock lock(mutex_);
-    const Block oldest = std::exchange(blocks_[next_], {memory, bytes});
-    next_ = (next_ + 1) % blocks_.size();
+    blocks_.push_back({memory, bytes});
+    if (blocks_.size() <= kMostBlocks) return;
+    const Block oldest = blocks_.front();
+    blocks_.erase(blocks_.begin());
     lock.unlock();
-    if (oldest.memory != nullptr) munmap(oldest.memory, oldest.bytes);
+    munmap(oldest.memory, oldest.bytes);
   }
 
   void Clear() {
     std::lock_guard lock(mutex_);
-    for (Block& block : blocks_) {
-      if (block.memory != nullptr) munmap(block.memory, block.bytes);
-      block = {};
-    }
+    for (const Block& block : blocks_) munmap(block.memory, block.bytes);
+    blocks_.clear();
   }
 
  private:
+  static constexpr size_t kMostBlocks = 4;
   struct Block {
-    void* memory = nullptr;
-    size_t bytes = 0;
+    void* memory;
+    size_t bytes;
   };
 
+  FreedBlocks() { blocks_.reserve(kMostBlocks + 1); }
+
   std::mutex mutex_;
-  std::array<Block, 4> blocks_;
-  size_t next_ = 0;
+  std::vector<Block> blocks_;  // by age
 };
 
 #ifdef __SANITIZE_ADDRESS__
