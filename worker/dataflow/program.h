@@ -50,7 +50,7 @@ absl::Status PrepareProgram(Program* program);
 
 struct StepStats {
   int64_t kernel_launches = 0;
-  int64_t arena_bytes = 0;
+  int64_t arena_bytes = 0;  // of the threads that took part, together
   int64_t chunks = 0;
   int64_t run_ns = 0;
   int64_t rows_run = 0;

@@ -28,7 +28,9 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
   StepExecution(StepTask task, StepDone done)
       : task_(std::move(task)), done_(std::move(done)), start_ns_(NowNs()) {}
 
-  void RunWhole() { Complete(RunPart({}, task_.operands, absl::MakeSpan(AllocateOutputs()))); }
+  void RunWhole() {
+    Complete(RunPart({}, task_.operands, absl::MakeSpan(AllocateOutputs()), &stats_.arena_bytes));
+  }
 
   void RunChunks(ComputePool* pool) {
     AllocateOutputs();
@@ -75,8 +77,9 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     return std::max<int64_t>(1, (two - one) / kBlock);
   }
 
+  // `arena_bytes` becomes the size of the arena if that is more.
   absl::Status RunPart(const SymbolBindings& extra, absl::Span<const Tensor> operands,
-                       absl::Span<Tensor> outputs) {
+                       absl::Span<Tensor> outputs, int64_t* arena_bytes) {
     RunStats stats;
     RunOptions options;
     options.cancelled = task_.cancelled.get();
@@ -84,15 +87,15 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     const absl::Status status = executable().Run(extra.empty() ? task_.symbols : extra, operands,
                                                  outputs, &workspace, &stats, options);
     task_.program->workspaces[task_.step]->Return(std::move(workspace));
+    *arena_bytes = std::max(*arena_bytes, stats.arena_bytes);
     std::lock_guard<std::mutex> lock(mutex_);
     stats_.kernel_launches += stats.kernel_launches;
-    stats_.arena_bytes = std::max(stats_.arena_bytes, stats.arena_bytes);
     stats_.rows_run += stats.rows_run;
     stats_.rows_moved += stats.rows_moved;
     return status;
   }
 
-  absl::Status RunChunk(int64_t begin, int64_t end) {
+  absl::Status RunChunk(int64_t begin, int64_t end, int64_t* arena_bytes) {
     std::vector<Tensor> operands = {Tensor::Scalar<int64_t>(task_.range.begin + begin)};
     for (int i = 0; i < step().operands_size(); ++i) {
       const bool rows = step().operands(i).part() == v1::StepOperand::PART_ROWS;
@@ -100,20 +103,26 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     }
     std::vector<Tensor> outputs;
     for (const Tensor& output : outputs_) outputs.push_back(output.Rows(begin, end));
-    return RunPart(SymbolsFor(end - begin), operands, absl::MakeSpan(outputs));
+    return RunPart(SymbolsFor(end - begin), operands, absl::MakeSpan(outputs), arena_bytes);
   }
 
   // Takes chunks until none is left; the last lane to end completes the step.
   void RunLane() {
     const int64_t iterations = task_.range.size();
+    int64_t arena_bytes = 0;
     while (!failed_.load(std::memory_order_relaxed)) {
       const int64_t begin = next_.fetch_add(chunk_);
       if (begin >= iterations) break;
-      const absl::Status status = RunChunk(begin, std::min(begin + chunk_, iterations));
+      const absl::Status status =
+          RunChunk(begin, std::min(begin + chunk_, iterations), &arena_bytes);
       if (status.ok()) continue;
       std::lock_guard<std::mutex> lock(mutex_);
       if (first_failure_.ok()) first_failure_ = status;
       failed_ = true;
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stats_.arena_bytes += arena_bytes;
     }
     if (lanes_left_.fetch_sub(1) == 1) Complete(first_failure_);
   }
