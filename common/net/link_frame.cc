@@ -25,8 +25,8 @@ constexpr uint32_t TagOf(int field) {
 }
 constexpr uint32_t kHeader = TagOf(v1::LinkFrame::kHeaderFieldNumber);
 constexpr uint32_t kPayload = TagOf(v1::LinkFrame::kPayloadFieldNumber);
-constexpr uint32_t kReceived = WireFormatLite::MakeTag(v1::LinkFrame::kReceivedFieldNumber,
-                                                       WireFormatLite::WIRETYPE_VARINT);
+constexpr uint32_t kReceived =
+    WireFormatLite::MakeTag(v1::LinkFrame::kReceivedFieldNumber, WireFormatLite::WIRETYPE_VARINT);
 
 grpc::Slice Share(Slice slice) {
   auto* data = const_cast<std::byte*>(slice.data);

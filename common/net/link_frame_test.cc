@@ -60,8 +60,8 @@ TEST(LinkFrameTest, IsWhatTheGeneratedMessageMakesOfTheSameFields) {
       const absl::StatusOr<std::string> decoded = Decoded(buffer);
       ASSERT_TRUE(decoded.ok()) << decoded.status();
       const std::string bytes = message.header() + message.payload();
-      EXPECT_EQ(*decoded, message.received() == 0 ? bytes
-                                                  : StrCat(bytes, " after ", message.received()));
+      EXPECT_EQ(*decoded,
+                message.received() == 0 ? bytes : StrCat(bytes, " after ", message.received()));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "worker/device/cpu/compute_thread.h"
 
 namespace weir {
 namespace {
@@ -25,32 +26,48 @@ int64_t NowNs() {
 // The state of one step while its chunks run.
 class StepExecution : public std::enable_shared_from_this<StepExecution> {
  public:
-  StepExecution(StepTask task, StepDone done)
-      : task_(std::move(task)), done_(std::move(done)), start_ns_(NowNs()) {}
+  StepExecution(StepTask task, StepDone done) : task_(std::move(task)), done_(std::move(done)) {}
+
+  bool is_short() const { return pace().IsShort(task_.symbols, task_.range); }
+
+  // On as many threads of the pool as there is work for.
+  void Run(ComputePool* pool) { Run(pool, pool->threads()); }
+
+  void RunHere(ComputePool* pool) {
+    cpu::KeepLibrariesOnThisThread();
+    Run(pool, 1);
+  }
+
+ private:
+  const v1::Step& step() const { return task_.program->plan.steps(task_.step); }
+  const Executable& executable() const { return *task_.program->steps[task_.step]; }
+  StepPace& pace() const { return *task_.program->paces[task_.step]; }
+
+  void Run(ComputePool* pool, int threads) {
+    start_ns_ = NowNs();
+    if (step().extent().empty()) return RunWhole();
+    RunChunks(pool, threads);
+  }
 
   void RunWhole() {
     Complete(RunPart({}, task_.operands, absl::MakeSpan(AllocateOutputs()), &stats_.arena_bytes));
   }
 
-  void RunChunks(ComputePool* pool) {
+  void RunChunks(ComputePool* pool, int threads) {
     AllocateOutputs();
     const int64_t iterations = task_.range.size();
     if (iterations == 0) return Complete(absl::OkStatus());
     absl::StatusOr<int64_t> bytes = BytesPerIteration();
     if (!bytes.ok()) return Complete(bytes.status());
-    chunk_ = ChooseChunk(iterations, *bytes, pool->threads());
+    chunk_ = ChooseChunk(iterations, *bytes, threads);
     stats_.chunks = (iterations + chunk_ - 1) / chunk_;
-    const int64_t lanes = std::min<int64_t>(pool->threads(), stats_.chunks);
+    const int64_t lanes = std::min<int64_t>(threads, stats_.chunks);
     lanes_left_ = lanes;
     for (int64_t lane = 1; lane < lanes; ++lane) {
       pool->Submit([self = shared_from_this()] { self->RunLane(); });
     }
     RunLane();
   }
-
- private:
-  const v1::Step& step() const { return task_.program->plan.steps(task_.step); }
-  const Executable& executable() const { return *task_.program->steps[task_.step]; }
 
   SymbolBindings SymbolsFor(int64_t iterations) const {
     SymbolBindings symbols = task_.symbols;
@@ -129,13 +146,14 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
 
   void Complete(const absl::Status& status) {
     stats_.run_ns = NowNs() - start_ns_;
+    pace().Took(task_.symbols, task_.range, stats_.run_ns);
     if (!status.ok()) return done_(status, stats_);
     done_(std::move(outputs_), stats_);
   }
 
   const StepTask task_;
   const StepDone done_;
-  const int64_t start_ns_;
+  int64_t start_ns_ = 0;
   std::vector<Tensor> outputs_;
   int64_t chunk_ = 0;
   std::atomic<int64_t> next_{0};
@@ -156,15 +174,9 @@ int64_t ChooseChunk(int64_t iterations, int64_t bytes, int threads) {
 }
 
 void RunStep(StepTask task, ComputePool* pool, StepDone done) {
-  const bool sharded = !task.program->plan.steps(task.step).extent().empty();
   auto execution = std::make_shared<StepExecution>(std::move(task), std::move(done));
-  pool->Submit([execution, pool, sharded] {
-    if (sharded) {
-      execution->RunChunks(pool);
-    } else {
-      execution->RunWhole();
-    }
-  });
+  if (execution->is_short()) return execution->RunHere(pool);
+  pool->Submit([execution, pool] { execution->Run(pool); });
 }
 
 }  // namespace weir
