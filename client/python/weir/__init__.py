@@ -38,3 +38,9 @@ from weir.onnx import load_onnx
 from weir.session import Session, connect
 from weir.variables import Variable
 from weir.vectorize import vmap
+
+__all__ = (
+    "Array List Session Variable all_gather bfloat16 check cond connect explain for_loop fori_loop"
+    " jit lax load_onnx nn numpy ops pfor pmax pmean pmin promote_types psum random scan switch"
+    " tree vmap while_loop"
+).split() + list(errors.__all__)

@@ -42,14 +42,17 @@ class Array:
 
     @property
     def dtype(self):
+        """The NumPy element type, or `weir.bfloat16`."""
         return dtypes.to_public(self.dtype_name)
 
     @property
     def ndim(self):
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self):
+        """The number of elements."""
         count = 1
         for extent in self.shape:
             count *= extent

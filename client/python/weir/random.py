@@ -16,6 +16,11 @@ from weir.array import Array
 from weir.eager import operation
 from weir.numpy import elementwise, reductions
 
+__all__ = (
+    "bernoulli bits categorical choice exponential gamma gumbel normal permutation poisson randint"
+    " truncated_normal uniform"
+).split()
+
 
 def _seed_and_key(seed):
     """Returns: (attribute seed, key). A seed that is known only at run time is part of the key."""

@@ -2,6 +2,8 @@
 that are registered. None is a tree without leaves.
 """
 
+__all__ = "broadcast_prefix flatten leaves map paths register unflatten".split()
+
 _registered = {}  # for a class: (names of attributes that are trees, names of fixed ones)
 
 
@@ -42,6 +44,7 @@ class Structure:
 
     @property
     def num_leaves(self):
+        """How many arrays a tree of this structure has."""
         if self.kind is LEAF:
             return 1
         return sum(child.num_leaves for child in self.children)
