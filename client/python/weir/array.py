@@ -27,8 +27,6 @@ class Array:
         "origin",
         "is_index",
     )
-    __hash__ = object.__hash__
-
     def __init__(self, trace, value, *, region=None, weak_type=False, origin=None, is_index=False):
         self.owner = trace
         self.value = value
@@ -101,6 +99,20 @@ class Array:
             "a Python index or range()",
             "use weir.fori_loop in place of range(), and weir.numpy.array(x)[i] where x is a list"
             " or a NumPy array",
+        )
+
+    def __format__(self, spec):
+        if not spec:
+            return repr(self)
+        raise self._no_value(
+            f"a format such as '{spec}'", "return the array from the traced function first"
+        )
+
+    def __hash__(self):
+        raise self._no_value(
+            "a set, or the key of a dictionary,",
+            "use weir.numpy.any(array == item) in place of the operator in, and weir.switch to"
+            " choose by an integer",
         )
 
     def __array__(self, dtype=None):

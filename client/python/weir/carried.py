@@ -55,6 +55,7 @@ def _while_loop(cond, body, init, counts):
         if holds.shape:
             raise TypeError(
                 f"the condition of while_loop must be a scalar, found {holds.describe()}"
+                f" ({location.text()}); weir.numpy.all or any makes one"
             )
         if holds.dtype_name != "bool":
             holds = core.compare("not_equal", holds, 0)

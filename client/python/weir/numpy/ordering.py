@@ -1,5 +1,7 @@
 """Sorting, searching and taking elements by position."""
 
+import math
+
 from weir import core, dtypes, indexing
 from weir.eager import operation
 from weir.numpy import reductions, shaping
@@ -189,6 +191,12 @@ def shape(x):
 def ndim(x):
     """Returns: the number of axes of x."""
     return len(shape(x))
+
+
+def size(x, axis=None):
+    """Returns: the number of elements of x, or of its axis `axis`, a Python integer."""
+    extents = shape(x)
+    return math.prod(extents) if axis is None else extents[core.canonical_axis(axis, len(extents))]
 
 
 def result_type(*operands):
