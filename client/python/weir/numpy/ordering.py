@@ -2,7 +2,10 @@
 
 import math
 
+import numpy as np
+
 from weir import core, dtypes, indexing
+from weir.array import Array
 from weir.eager import operation
 from weir.numpy import reductions, shaping
 
@@ -52,8 +55,14 @@ def quantile(x, q, axis=None, keepdims=False):
     """Returns: the element below which a part q of the elements lies, interpolated; NaN if there is
     one.
 
-    `q` is a number known while tracing.
+    Args:
+      x: real numbers.
+      q: a number or an array, known or traced; its axes come first in the result.
+      axis: one axis, or None for x made flat.
+      keepdims: whether `axis` stays with size 1.
     """
+    if isinstance(q, Array) or np.ndim(q):
+        return _quantiles(x, q, axis, keepdims)
     (array,) = core.promote_inexact(x)
     shape = array.shape
     kept = [1] * len(shape)
@@ -74,6 +83,32 @@ def quantile(x, q, axis=None, keepdims=False):
     if keepdims:
         return core.reshape(out, kept)
     return core.reshape(out, [extent for i, extent in enumerate(out.shape) if i != at])
+
+
+def _quantiles(x, q, axis, keepdims):
+    if not isinstance(q, Array):
+        known = np.asarray(q)
+        found = [quantile(x, part, axis, keepdims) for part in known.ravel()]
+        return core.reshape(shaping.stack(found), known.shape + found[0].shape)
+    (array,) = core.promote_inexact(x)
+    kept = [1] * array.ndim
+    if axis is None:
+        array = shaping.ravel(array)
+    else:
+        at = core.canonical_axis(axis, array.ndim)
+        kept = [1 if i == at else extent for i, extent in enumerate(array.shape)]
+        array = shaping.moveaxis(array, at, 0)
+    ordered, last = sort(array, 0), array.shape[0] - 1
+    place = core.to_dtype(q, array.dtype_name) * last
+    low = core.cast(core.apply("floor", [place]), "i64")
+    part = place - core.cast(low, array.dtype_name)
+    high = core.elementwise("minimum", low + 1, last)
+    below, above = ordered[low], ordered[high]
+    part = core.reshape(part, (*part.shape, *[1] * (array.ndim - 1)))
+    out = below + (above - below) * part
+    greatest = core.broadcast_to(ordered[last], out.shape)
+    out = core.apply("select", [core.apply("is_nan", [greatest]), greatest, out])
+    return core.reshape(out, (*core.as_array(q).shape, *kept)) if keepdims else out
 
 
 @operation
