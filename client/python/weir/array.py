@@ -122,6 +122,10 @@ class Array:
             " NumPy array x",
         )
 
+    def __deepcopy__(self, memo):
+        # Arrays of a program never change.
+        return self
+
     def item(self):
         """Raises: TracingError; a traced array has no numbers."""
         raise self._no_value("item()", "return the array from the traced function first")

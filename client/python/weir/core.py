@@ -78,15 +78,24 @@ def constant(value):
     return Array(trace, trace.constant(native), region=trace.main, origin=origin)
 
 
+def check_range(value, dtype_name):
+    """Raises: OverflowError for a Python integer that the integer type does not hold."""
+    if type(value) is not int or dtype_name not in dtypes.INTEGERS:
+        return
+    limits = np.iinfo(dtypes.to_numpy(dtype_name))
+    if not limits.min <= value <= limits.max:
+        raise OverflowError(
+            f"the Python integer {value} is out of range for {dtype_name} ({location.text()}); one"
+            " that stands alone is i32, and numpy.int64 makes one of 64 bits"
+        )
+
+
 def scalar(value, dtype_name):
     """Returns: a scalar of this element type with the value of a Python number.
 
     Raises: OverflowError for an integer that the type does not hold.
     """
-    if type(value) is int and dtype_name in dtypes.INTEGERS:
-        limits = np.iinfo(dtypes.to_numpy(dtype_name))
-        if not limits.min <= value <= limits.max:
-            raise OverflowError(f"the Python integer {value} is out of range for {dtype_name}")
+    check_range(value, dtype_name)
     made = constant(np.array(value).astype(dtypes.to_numpy(dtype_name)))
     return cast(made, dtype_name)
 

@@ -3,7 +3,7 @@
 import functools
 import inspect
 
-from weir import core, program, trace as tracing, tree
+from weir import core, dtypes, location, program, trace as tracing, tree
 
 
 def jit(function=None, *, static_argnums=(), static_argnames=()):
@@ -114,12 +114,19 @@ class _Compiled:
 
     def _check_leaves(self, leaves, names):
         for leaf, name in zip(leaves, names):
-            if core.is_scalar(leaf) or core.is_numpy(leaf):
+            if core.is_scalar(leaf):
+                core.check_range(leaf, dtypes.of_scalar(leaf))
                 continue
+            if core.is_numpy(leaf):
+                continue
+            if hasattr(leaf, "__array__"):
+                instead = "numpy.asarray makes an array of it"
+            else:
+                instead = "name it in static_argnums or static_argnames if the program is to"
+                instead += " depend on it"
             raise TypeError(
                 f"argument {name} of {self._name()} is a {type(leaf).__name__}, which is neither an"
-                " array nor a number; name it in static_argnums or static_argnames if the program"
-                " is to depend on it"
+                f" array nor a number ({location.text()}); {instead}"
             )
 
 
