@@ -71,6 +71,9 @@ def quantile(x, q, axis=None, keepdims=False):
     else:
         at = core.canonical_axis(axis, array.ndim)
         kept = [1 if i == at else extent for i, extent in enumerate(shape)]
+    if not array.shape[at]:
+        array = core.full([1 if i == at else e for i, e in enumerate(array.shape)], np.nan, "f64")
+        array = core.cast(array, core.promote_inexact(x)[0].dtype_name)
     ordered = core.apply("sort", [array], {"axis": at, "descending": False, "is_stable": True})
     place = float(q) * (array.shape[at] - 1)
     low = int(place)

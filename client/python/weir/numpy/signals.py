@@ -90,12 +90,15 @@ def _slope(array, at, spacing):
         raise ValueError(
             f"gradient needs two elements along axis {at} of {array.describe()} ({location.text()})"
         )
-    steps = reductions.diff(array, axis=at)
-    first = core.slice_axis(steps, at, 0, 1)
-    last = core.slice_axis(steps, at, extent - 2, extent - 1)
-    behind = core.slice_axis(steps, at, 1, extent - 1)
-    before = core.slice_axis(steps, at, 0, extent - 2)
-    return core.concatenate([first, (behind + before) / 2, last], at) / spacing
+    first = _difference(array, at, 0, 1, 1)
+    last = _difference(array, at, extent - 2, extent - 1, 1)
+    middle = _difference(array, at, 0, 2, extent - 2) / 2
+    return core.concatenate([first, middle, last], at) / spacing
+
+
+def _difference(array, at, before, behind, count):
+    greater = core.slice_axis(array, at, behind, behind + count)
+    return greater - core.slice_axis(array, at, before, before + count)
 
 
 @operation

@@ -146,6 +146,9 @@ def nanquantile(x, q, axis=None, keepdims=False):
     else:
         axis = core.canonical_axis(axis, array.ndim)
         kept = tuple(1 if i == axis else extent for i, extent in enumerate(shape))
+    if not array.shape[axis]:
+        none = core.to_dtype(float("nan"), array.dtype_name)
+        return core.broadcast_to(none, kept if keepdims else _without(array.shape, axis))
     ordered = ordering.sort(array, axis)
     last = reductions.sum(_there(ordered), axis, keepdims=True) - 1
     place = core.cast(last, array.dtype_name) * core.to_dtype(q, array.dtype_name)
