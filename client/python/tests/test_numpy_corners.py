@@ -54,6 +54,39 @@ def test_what_there_is_of_no_elements():
     assert np.isnan(wnp.quantile(x, [0.1, 0.5], 0)).shape == (2, 3)
 
 
+@pytest.mark.parametrize("axis", [(0, 1), (2, 0), (-1, 1, 0), (1,)])
+def test_quantiles_over_several_axes(axis):
+    x = np.random.default_rng(3).normal(size=(3, 4, 5)).astype(np.float32)
+    for keepdims in (False, True):
+        for name, q in (("median", ()), ("quantile", (0.3,)), ("nanquantile", (0.8,))):
+            got = getattr(wnp, name)(x, *q, axis=axis, keepdims=keepdims)
+            want = getattr(np, name)(x, *q, axis=axis, keepdims=keepdims)
+            assert got.shape == want.shape
+            np.testing.assert_allclose(got, want, rtol=1e-5)
+        q = np.float32([0.2, 0.9])
+        got = weir.jit(lambda x, q: wnp.quantile(x, q, axis, keepdims))(x, q)
+        want = np.quantile(x, q, axis=axis, keepdims=keepdims)
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_bounds_have_the_names_of_both_numpys():
+    x = np.arange(6)
+    for bounds in ({"min": 1, "max": 3}, {"a_min": 1, "a_max": 3}):
+        assert wnp.clip(x, **bounds).tolist() == [1, 1, 2, 3, 3, 3]
+    assert wnp.clip(x, a_max=2).tolist() == [0, 1, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (-1, 3), (24,), (2, 2, 6)])
+def test_the_first_index_may_count_fastest(shape):
+    x = np.arange(24).reshape(2, 3, 4)
+    np.testing.assert_array_equal(wnp.reshape(x, shape, order="F"), x.reshape(shape, order="F"))
+    got = weir.vmap(lambda x: x.reshape(shape, order="F"))(np.stack([x, -x]))
+    np.testing.assert_array_equal(got[1], -x.reshape(shape, order="F"))
+    with pytest.raises(ValueError, match="'C' or 'F', found 'A'"):
+        wnp.reshape(x, shape, order="A")
+
+
 def test_a_gradient_does_not_look_at_its_own_place():
     x = np.array([1, 2, NAN, 5, 7, INF, 3, 4], np.float32)
     with np.errstate(all="ignore"):

@@ -3,6 +3,8 @@
 All functions here need an active trace.
 """
 
+import math
+
 import numpy as np
 
 from weir import dtypes, errors, location, trace as tracing
@@ -275,6 +277,20 @@ def transpose(x, permutation):
 def iota(shape, axis, dtype_name):
     """Returns: an array that counts 0, 1, ... along `axis`."""
     return apply("iota", [], {"shape": tuple(shape), "dtype": dtype_name, "axis": axis})
+
+
+def join_axes(x, axes):
+    """Returns: (`x` with these axes (None: all of them) as one, which axis that is, the shape in
+    which each of them has size 1).
+    """
+    axes = canonical_axes(axes, x.ndim)
+    kept = [1 if i in axes else extent for i, extent in enumerate(x.shape)]
+    if len(axes) == 1:
+        return x, axes[0], kept
+    others = [i for i in range(x.ndim) if i not in axes]
+    shape = [x.shape[i] for i in others]
+    size = math.prod(x.shape[i] for i in axes)
+    return reshape(transpose(x, others + sorted(axes)), (*shape, size)), len(others), kept
 
 
 def slice_axes(x, start, limit, stride):

@@ -358,9 +358,12 @@ around = round
 
 
 @operation
-def clip(x, min=None, max=None):  # pylint: disable=redefined-builtin
-    """Returns: x within the bounds; None is no bound."""
+def clip(
+    x, min=None, max=None, *, a_min=None, a_max=None
+):  # pylint: disable=redefined-builtin
+    """Returns: x within the bounds, which have two names each; None is no bound."""
     out = core.as_array(x)
+    min, max = a_min if min is None else min, a_max if max is None else max
     if min is not None:
         out = core.elementwise("maximum", out, min)
     if max is not None:

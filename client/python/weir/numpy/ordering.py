@@ -58,22 +58,16 @@ def quantile(x, q, axis=None, keepdims=False):
     Args:
       x: real numbers.
       q: a number or an array, known or traced; its axes come first in the result.
-      axis: one axis, or None for x made flat.
-      keepdims: whether `axis` stays with size 1.
+      axis: one axis or several; all of them by default.
+      keepdims: whether the axes stay with size 1.
     """
     if isinstance(q, Array) or np.ndim(q):
         return _quantiles(x, q, axis, keepdims)
-    (array,) = core.promote_inexact(x)
-    shape = array.shape
-    kept = [1] * len(shape)
-    if axis is None:
-        array, at = shaping.ravel(array), 0
-    else:
-        at = core.canonical_axis(axis, array.ndim)
-        kept = [1 if i == at else extent for i, extent in enumerate(shape)]
+    array, at, kept = core.join_axes(core.promote_inexact(x)[0], axis)
     if not array.shape[at]:
+        kind = array.dtype_name
         array = core.full([1 if i == at else e for i, e in enumerate(array.shape)], np.nan, "f64")
-        array = core.cast(array, core.promote_inexact(x)[0].dtype_name)
+        array = core.cast(array, kind)
     ordered = core.apply("sort", [array], {"axis": at, "descending": False, "is_stable": True})
     place = float(q) * (array.shape[at] - 1)
     low = int(place)
@@ -93,14 +87,8 @@ def _quantiles(x, q, axis, keepdims):
         known = np.asarray(q)
         found = [quantile(x, part, axis, keepdims) for part in known.ravel()]
         return core.reshape(shaping.stack(found), known.shape + found[0].shape)
-    (array,) = core.promote_inexact(x)
-    kept = [1] * array.ndim
-    if axis is None:
-        array = shaping.ravel(array)
-    else:
-        at = core.canonical_axis(axis, array.ndim)
-        kept = [1 if i == at else extent for i, extent in enumerate(array.shape)]
-        array = shaping.moveaxis(array, at, 0)
+    array, at, kept = core.join_axes(core.promote_inexact(x)[0], axis)
+    array = shaping.moveaxis(array, at, 0)
     ordered, last = sort(array, 0), array.shape[0] - 1
     place = core.to_dtype(q, array.dtype_name) * last
     low = core.cast(core.apply("floor", [place]), "i64")

@@ -137,15 +137,10 @@ def nanquantile(x, q, axis=None, keepdims=False):
     Args:
       x: real numbers.
       q: a scalar, known or traced.
+      axis: one axis or several; all of them by default.
+      keepdims: whether the axes stay with size 1.
     """
-    (array,) = core.promote_inexact(x)
-    shape = array.shape
-    if axis is None:
-        array, axis = shaping.ravel(array), 0
-        kept = (1,) * len(shape)
-    else:
-        axis = core.canonical_axis(axis, array.ndim)
-        kept = tuple(1 if i == axis else extent for i, extent in enumerate(shape))
+    array, axis, kept = core.join_axes(core.promote_inexact(x)[0], axis)
     if not array.shape[axis]:
         none = core.to_dtype(float("nan"), array.dtype_name)
         return core.broadcast_to(none, kept if keepdims else _without(array.shape, axis))
