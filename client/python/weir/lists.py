@@ -304,6 +304,8 @@ class List:
         if core.is_scalar(index) or core.is_numpy(index):
             _check_inside(index, self.capacity)
         at = _integers(index, ndim, "the index of a list" if ndim == 0 else "indices of a list")
+        if ndim == 0 and not isinstance(index, Array):
+            return self._known_place(int(index))
         if not at.is_index:
             negative = core.compare("less", at, 0)
             behind = core.elementwise("add", at, self.size)
@@ -312,6 +314,15 @@ class List:
         ends = core.compare("less", at, self.size)
         checks.check(core.apply("and", [begins, ends]), "a list has no element with this index")
         return at
+
+    def _known_place(self, number):
+        missing = "a list has no element with this index"
+        if number >= 0:
+            checks.check(core.compare("less", number, self.size), missing)
+            return _counted(core.scalar(number, "i64"))
+        at = core.elementwise("add", self.size, number)
+        checks.check(core.compare("greater_equal", at, 0), missing)
+        return _counted(at)
 
     def _written(self, at, element, batch):
         """Returns: the elements with `element`, of the leading axes `batch`, at these places."""
