@@ -15,7 +15,7 @@ class Particle:
     kind: str
 
 
-weir.tree.register(Particle, ("place", "speed"), fixed=("kind",))
+weir.tree.register(Particle, fixed=("kind",))
 PLACES, SPEEDS = np.arange(6, dtype=np.float32).reshape(3, 2), np.float32([1, 0, 2])
 
 
@@ -50,6 +50,18 @@ def test_paths_and_structures_name_the_attributes():
         weir.tree.map(lambda a, b: a, particle, Particle((PLACES, 1), SPEEDS, "electron"))
     mapped = weir.vmap(lambda p: p.place[0] + p.speed, in_axes=(Particle((0, None), 0, ""),))
     assert mapped(particle).shape == (3, 2)
+
+
+def test_fields_of_other_classes_are_named():
+    class Pair:
+        def __init__(self, first, second):
+            self.first, self.second = first, second
+
+    with pytest.raises(TypeError, match="fields of Pair, which is no dataclass"):
+        weir.tree.register(Pair)
+    weir.tree.register(Pair, ("first", "second"))
+    swapped = weir.jit(lambda pair: Pair(pair.second, pair.first))(Pair(np.ones(2), 3))
+    assert swapped.first == 3 and swapped.second.tolist() == [1, 1]
 
 
 def test_a_branch_that_changes_what_is_fixed_is_refused():

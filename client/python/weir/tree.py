@@ -2,22 +2,31 @@
 that are registered. None is a tree without leaves.
 """
 
+import dataclasses
+
 __all__ = "broadcast_prefix flatten leaves map paths register unflatten".split()
 
 _registered = {}  # for a class: (names of attributes that are trees, names of fixed ones)
 
 
-def register(kind, fields, fixed=()):
+def register(kind, fields=None, fixed=()):
     """Makes the instances of a class trees.
 
     Args:
       kind: a class; `kind(**attributes)` makes an instance, with whatever stands in for arrays.
-      fields: names of its attributes that are trees.
+      fields: names of its attributes that are trees; of a dataclass by default all that are not
+        fixed.
       fixed: names of those that are part of the structure: hashable, known while tracing, and equal
         where two trees are to have one structure.
 
     Returns: `kind`.
+
+    Raises: TypeError without fields for what is no dataclass.
     """
+    if fields is None:
+        if not dataclasses.is_dataclass(kind):
+            raise TypeError(f"name the fields of {kind.__name__}, which is no dataclass")
+        fields = [each.name for each in dataclasses.fields(kind) if each.name not in fixed]
     _registered[kind] = (tuple(fields), tuple(fixed))
     return kind
 

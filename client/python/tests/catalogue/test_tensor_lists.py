@@ -480,23 +480,6 @@ def test_tensor_list_add_n_of_which_one_is_stacked():
     agree(body, numbers(3, 2, 4), of_largest=True, before=before)
 
 
-# --- OptionalTest.
-
-
-def test_optional_from_and_get_value():
-    """Of three components, of which some iterations have none."""
-
-    def body(xp, i, x):
-        value = (x[i], x[0] * 2, xp.asarray(i))
-        if xp is np:
-            return (value, *(value if i % 2 == 0 else (x[0], x[0], np.asarray(-1))))
-        given = weir.Optional.of(value)
-        some = weir.cond(i % 2 == 0, lambda: given, lambda: weir.Optional.none(value))
-        return (given.get(), *some.get_or((x[0], x[0], -1)))
-
-    agree(body, numbers(3, 2))
-
-
 # --- StackTest.
 
 

@@ -1,7 +1,8 @@
-"""Sparse arrays that bodies return.
+"""Values of several arrays that bodies make and return: sparse, ragged and optional ones.
 
-Origin: section 2.1, the SparseTest of TensorFlow's control_flow_ops_test.py. There the shape is an
-output too, and that of the result the largest one; here it is known while tracing.
+Origin: section 2.1, the SparseTest, CompositeTensorTest and OptionalTest of TensorFlow's
+control_flow_ops_test.py. There the shape of a sparse array is an output too, and that of the result
+the largest one; here it is known while tracing.
 """
 
 import numpy as np
@@ -9,8 +10,11 @@ from oracle import agree, numbers
 
 import weir
 import weir.numpy as wnp
+from weir import List
 
 N = 4
+
+# --- SparseTest.
 
 
 def check(made, dense):
@@ -87,3 +91,44 @@ def test_sparse_of_two_axes():
         return out
 
     check(made, dense)
+
+
+# --- CompositeTensorTest.
+
+
+def test_composite_of_uniform_rows():
+    """Rows of equal length, of which each could have another: a list of lists."""
+
+    def body(i, x):
+        rows = List.of(List(x[i], wnp.full(2, 3, "i64")))
+        longer = rows.set(1, rows.get(0).set(-1, x[0, 0, 0]))
+        return rows.stack().elements, rows.get(-1).stack(), longer.get(1).stack(), rows.size
+
+    def want(i, x):
+        return x[i], x[i, 1], np.append(x[i, 0, :2], x[0, 0, 0]), np.int64(2)
+
+    agree(lambda xp, i, x: body(i, x), numbers(3, 2, 3), want=want)
+    x = numbers(3, 2, 3)
+    made = weir.vmap(lambda rows: List.of(List(rows, wnp.array([3, 2]))), strict=True)(x)
+    for lists, rows in zip(made.split(), x):
+        assert [np.array(list(row)).tolist() for row in lists] == [
+            rows[0].tolist(),
+            rows[1, :2].tolist(),
+        ]
+
+
+# --- OptionalTest.
+
+
+def test_optional_from_and_get_value():
+    """Of three components, of which some iterations have none."""
+
+    def body(xp, i, x):
+        value = (x[i], x[0] * 2, xp.asarray(i))
+        if xp is np:
+            return (value, *(value if i % 2 == 0 else (x[0], x[0], np.asarray(-1))))
+        given = weir.Optional.of(value)
+        some = weir.cond(i % 2 == 0, lambda: given, lambda: weir.Optional.none(value))
+        return (given.get(), *some.get_or((x[0], x[0], -1)))
+
+    agree(body, numbers(3, 2))
