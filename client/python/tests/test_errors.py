@@ -74,6 +74,17 @@ CASES = [
      TypeError, r"shapes for the result\['b'\]: f32\[2,3\] .*branch 0\) and f32\[3\] .*branch 1\)"),
     (lambda x: weir.switch(0, [lambda: (x,), lambda: (x > 0,)]), X, TypeError,
      r"element types for the result\[0\]: f32.* \(branch 0\) and bool.* \(branch 1\); convert"),
+    (lambda x: weir.random.normal(seed=1.5), X, TypeError, r"seed must be an integer, found 1.5"),
+    (lambda x: weir.random.randint((2,), 5, 5, seed=1), X, ValueError, r"no integer in \[5, 5\)"),
+    (lambda x: weir.fori_loop(0, 2.5, lambda i, c: c, x), X, TypeError, "scalars, found 2.5"),
+    (lambda x: weir.fori_loop(0, x > 0, lambda i, c: c, x), X, TypeError, r"found .*bool\["),
+    (lambda x: weir.fori_loop(0, np.ones(2, int), lambda i, c: c, x), X, TypeError, "scalars"),
+    (lambda x: wnp.linalg.solve(x[:, :2], x[0]), X, ValueError,
+     r"right-hand side f32\[3,1\] .* another size than the matrix f32\[2,2\] .*errors.py:\d+\)"),
+    (lambda x: weir.vmap(lambda a: (a, a), out_axes=(0, 0, 0))(x), X, ValueError,
+     r"out_axes \(0, 0, 0\) does not fit the structure \(\*, \*\) \(.*errors.py:\d+\)"),
+    (lambda x: weir.tree.map(lambda a, b: a, (x, x), x), X, ValueError,
+     r"structures: \(\*, \*\) and \* \(.*errors.py:\d+\)"),
 ]
 # fmt: on
 
@@ -108,6 +119,14 @@ def test_functions_of_numpy_are_those_of_weir():
         for a, b in zip(got, function(x)):
             np.testing.assert_allclose(a[i], b, rtol=1e-5, atol=1e-5)
     assert weir.jit(lambda x: (round(x), round(x, 1)))(np.float32(2.56)) == (3, np.float32(2.6))
+
+
+def test_static_arguments_are_hashable():
+    function = weir.jit(lambda x, mode, axis=0: x, static_argnums=1, static_argnames="axis")
+    with pytest.raises(TypeError, match=r"static argument 1 of <lambda> .* found \[2\] \(.*py:\d+"):
+        function(X, [2])
+    with pytest.raises(TypeError, match=r"static argument axis .* hashable, found \{\}"):
+        function(X, 2, axis={})
 
 
 def test_a_condition_is_named_with_shape_and_place():

@@ -4,6 +4,7 @@ All functions here need an active trace.
 """
 
 import math
+import operator
 
 import numpy as np
 
@@ -78,6 +79,15 @@ def constant(value):
     native = value.astype(dtypes.to_numpy(dtypes.name_of(value.dtype)), copy=False)
     origin = ("constant", *location.of_caller())
     return Array(trace, trace.constant(native), region=trace.main, origin=origin)
+
+
+def known_integer(value, what):
+    """Returns: a Python integer. Raises: TypeError naming `what` for anything else."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        found = value.describe() if isinstance(value, Array) else repr(value)
+        raise TypeError(f"{what} must be an integer, found {found} ({location.text()})") from None
 
 
 def check_range(value, dtype_name):

@@ -78,10 +78,21 @@ class _Compiled:
             tuple(fixed.items()),
             tuple(sorted(named.items())),
         )
+        self._check_static(fixed, named)
         if key not in self._programs:
             call = self._caller(structure, len(args), fixed, named)
             self._programs[key] = program.trace_function(call, self._name(), names, types)
         return self._programs[key], [kind.to_numpy(leaf) for kind, leaf in zip(types, leaves)]
+
+    def _check_static(self, fixed, named):
+        for name, value in [*fixed.items(), *named.items()]:
+            try:
+                hash(value)
+            except TypeError:
+                raise TypeError(
+                    f"static argument {name} of {self._name()} must be hashable, found {value!r}"
+                    f" ({location.text()})"
+                ) from None
 
     def _static_positions(self, args):
         return {i % len(args) for i in self._static_argnums if -len(args) <= i < len(args)}

@@ -2,8 +2,6 @@
 contract.
 """
 
-import operator
-
 from weir import collectives, core, location, trace as tracing, tree
 from weir.array import Array
 from weir.eager import operation
@@ -160,23 +158,16 @@ def _check_count(what, n):
             f"{what} needs a Python integer as its number of iterations, found {n.describe()};"
             " weir.fori_loop takes one that is known only at run time"
         )
-    count = _integer(n, f"the number of iterations of {what}")
+    count = core.known_integer(n, f"the number of iterations of {what}")
     if count < 0:
         raise ValueError(f"{what} was asked for {count} iterations ({location.text()})")
     return count
 
 
-def _integer(value, what):
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{what} must be an integer, found {value!r} ({location.text()})") from None
-
-
 def _check_chunk(chunk_size):
     if chunk_size is None:
         return None
-    size = _integer(chunk_size, "chunk_size")
+    size = core.known_integer(chunk_size, "chunk_size")
     if size < 1:
         raise ValueError(f"chunk_size must be at least 1, found {size} ({location.text()})")
     return size

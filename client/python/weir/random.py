@@ -31,7 +31,7 @@ def _seed_and_key(seed):
                 f"a seed must be an integer scalar, found {array.describe()} ({location.text()})"
             )
         return 0, core.cast(array, "u64")
-    number = operator.index(seed)
+    number = core.known_integer(seed, "a seed")
     if not -(2**63) <= number < 2**63:
         raise OverflowError(f"the seed {number} does not fit 64 bits ({location.text()})")
     return number, core.scalar(0, "u64")
@@ -117,10 +117,14 @@ def randint(shape, minval, maxval, dtype="i32", *, seed):
     """Returns: integers from [minval, maxval), each as likely.
 
     The bounds broadcast to `shape`. A range of r numbers is uneven by at most r parts in 2**64.
+
+    Raises: ValueError where Python numbers leave no integer; of others the range is then [minval].
     """
     name = dtypes.name_of(dtype)
     if name not in dtypes.INTEGERS:
         raise TypeError(f"random integers are wanted in {name} ({location.text()})")
+    if core.is_scalar(minval) and core.is_scalar(maxval) and minval >= maxval:
+        raise ValueError(f"there is no integer in [{minval}, {maxval}) ({location.text()})")
     drawn = _draw("rng_bits", seed, shape, "u64")
     low, high = core.to_dtype(minval, "i64"), core.to_dtype(maxval, "i64")
     count = core.elementwise("maximum", core.elementwise("subtract", high, low), 1)

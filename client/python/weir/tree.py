@@ -4,6 +4,8 @@ that are registered. None is a tree without leaves.
 
 import dataclasses
 
+from weir import location
+
 __all__ = "broadcast_prefix flatten leaves map paths register unflatten".split()
 
 _registered = {}  # for a class: (names of attributes that are trees, names of fixed ones)
@@ -152,7 +154,9 @@ def map(function, tree, *rest):  # pylint: disable=redefined-builtin
     for other in rest:
         values, found = flatten(other)
         if found != structure:
-            raise ValueError(f"trees have different structures: {structure} and {found}")
+            raise ValueError(
+                f"trees have different structures: {structure} and {found} ({location.text()})"
+            )
         columns.append(values)
     return unflatten(structure, [function(*row) for row in zip(*columns)])
 
@@ -185,7 +189,9 @@ def broadcast_prefix(prefix, tree, what):
         theirs is not None and len(ours[2]) == len(theirs[2]) and list(ours[1]) == list(theirs[1])
     )
     if not fits:
-        raise ValueError(f"{what} {prefix!r} does not fit the structure {flatten(tree)[1]}")
+        raise ValueError(
+            f"{what} {prefix!r} does not fit the structure {flatten(tree)[1]} ({location.text()})"
+        )
     out = []
     for ours_child, theirs_child in zip(ours[2], theirs[2]):
         out.extend(broadcast_prefix(ours_child, theirs_child, what))

@@ -23,14 +23,16 @@ __all__ = (
 def _matrices(x, what):
     array = core.promote_inexact(core.as_array(x))[0]
     if array.ndim < 2:
-        raise ValueError(f"{what} needs a matrix, found {array.describe()}")
+        raise ValueError(f"{what} needs a matrix, found {array.describe()} ({location.text()})")
     return array
 
 
 def _squares(x, what):
     array = _matrices(x, what)
     if array.shape[-1] != array.shape[-2]:
-        raise ValueError(f"{what} needs a square matrix, found {array.describe()}")
+        raise ValueError(
+            f"{what} needs a square matrix, found {array.describe()} ({location.text()})"
+        )
     return array
 
 
@@ -110,6 +112,14 @@ def svdvals(x):
     return svd(x, compute_uv=False)
 
 
+def _check_sides(what, a, b):
+    if b.shape[-2] != a.shape[-1]:
+        raise ValueError(
+            f"{what}: the right-hand side {b.describe()} has another size than the matrix"
+            f" {a.describe()} ({location.text()})"
+        )
+
+
 @operation
 def solve(a, b):
     """Returns: x with a x = b, for b of one right-hand side [m] or several [..., m, k]."""
@@ -118,6 +128,7 @@ def solve(a, b):
     is_vector = b.ndim == 1
     if is_vector:
         b = core.expand_dims(b, [1])
+    _check_sides("solve", a, b)
     lead = core.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     b = core.broadcast_to(b, (*lead, *b.shape[-2:]))
     factors, _, order = _lu(a)
@@ -148,6 +159,7 @@ def solve_triangular(a, b, lower=False, trans=0):
     is_vector = b.ndim == 1
     if is_vector:
         b = core.expand_dims(b, [1])
+    _check_sides("solve_triangular", a, b)
     lead = core.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     operands = [core.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (a, b)]
     attrs = {
