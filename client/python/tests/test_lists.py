@@ -45,6 +45,8 @@ def test_iterations_have_lists_of_their_own():
          "a list of the capacity 3 is full"),
         (lambda i: weir.List.of(X).get(i), 3, "no element with this index"),
         (lambda i: weir.List.of(X).get(-i - 1), 3, "no element with this index"),
+        (lambda i: weir.List.of(X).resize(3 - i).get(1), 2, "no element with this index"),
+        (lambda i: weir.List.of(X).resize(3 - i)[-2], 2, "no element with this index"),
         (lambda i: weir.List.of(X).set(i, X[0]).size, 3, "no element with this index"),
         (lambda i: weir.List.of(X).gather(wnp.arange(2) + i), 2, "no element with this index"),
         (lambda i: weir.List.of(X).scatter(wnp.arange(2) + i, X[:2]).size, 2, "no element"),
