@@ -156,6 +156,31 @@ def test_quantiles_that_the_run_chooses():
     assert np.isnan(wnp.nanmedian(np.full(3, np.nan, np.float32)))
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_functions_of_lines(axis):
+    table = _RNG.normal(size=(2, 3, 4)).astype(np.float32)
+    functions = [
+        lambda line: line.sum(),
+        lambda line: line[::-1],
+        lambda line: line[:, None] * line,
+    ]
+    for function in functions:
+        got = wnp.apply_along_axis(function, axis, table)
+        want = np.apply_along_axis(function, axis, table)
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert wnp.apply_along_axis(functions[0], 0, V) == wnp.sum(V)
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_lines_between_arrays(endpoint):
+    got = weir.vmap(lambda a, b: wnp.linspace(a, b, 4, endpoint), strict=True)(X, X[::-1])
+    for i in range(4):
+        want = np.linspace(X[i], X[::-1][i], 4, endpoint)
+        np.testing.assert_allclose(got[i], want, rtol=1e-5, atol=1e-6)
+    assert wnp.linspace(0, V, 3).shape == (3, 5)
+
+
 def test_partitions_are_sorted():
     assert_same_bits(wnp.partition(X, 2), np.sort(X))
     assert_same_bits(wnp.argpartition(X, 1, 0), np.argsort(X, 0).astype(np.int32))

@@ -202,7 +202,7 @@ def canonical_axes(axes, ndim):
     """
     if axes is None:
         return tuple(range(ndim))
-    if not isinstance(axes, (tuple, list)):
+    if not isinstance(axes, (tuple, list, range)):
         axes = (axes,)
     counted = tuple(canonical_axis(axis, ndim) for axis in axes)
     if len(set(counted)) != len(counted):

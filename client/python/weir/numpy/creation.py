@@ -150,9 +150,10 @@ def arange(start, stop=None, step=None, dtype=None):
 
 @operation
 def linspace(start, stop, num=50, endpoint=True, dtype=None):
-    """Returns: `num` numbers from start to stop in equal steps; f32 by default.
+    """Returns: `num` numbers from start to stop in equal steps, along a new axis in front where
+    these are arrays; f32 by default.
 
-    start and stop are scalars, known or traced.
+    start and stop are known or traced.
     """
     name = _name(dtype)
     if not isinstance(start, Array) and not isinstance(stop, Array):
@@ -160,8 +161,9 @@ def linspace(start, stop, num=50, endpoint=True, dtype=None):
         return core.cast(core.constant(line), name)
     fractions = np.linspace(0, 1, num, endpoint=endpoint)
     floats = dtypes.to_inexact(name)
-    first, last = core.to_dtype(start, floats), core.to_dtype(stop, floats)
+    first, last = core.broadcast(core.to_dtype(start, floats), core.to_dtype(stop, floats))
     weights = core.constant(fractions.astype(dtypes.to_numpy(floats)))
+    weights = core.reshape(weights, (num, *[1] * first.ndim))
     return core.cast(first * (1 - weights) + last * weights, name)
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from weir import core, location
+from weir import core, location, vectorize
 from weir.eager import operation
 from weir.numpy import creation, elementwise, matrices, ordering, reductions, shaping
 
@@ -219,6 +219,28 @@ def resize(x, new_shape):
 def broadcast_shapes(*shapes):
     """Returns: the shape to which all broadcast, a tuple. Raises: ValueError if there is none."""
     return core.broadcast_shapes(*map(core.canonical_shape, shapes))
+
+
+@operation
+def apply_along_axis(function, axis, x):
+    """Calls a function of vectors for each line of x along `axis`.
+
+    Args:
+      function: from T[n] to an array.
+      axis: the axis of the lines.
+      x: the array.
+
+    Returns: the results, whose axes stand in the place of `axis`.
+    """
+    array = core.as_array(x)
+    at = core.canonical_axis(axis, array.ndim)
+    order = [i for i in range(array.ndim) if i != at] + [at]
+    mapped = function
+    for _ in order[1:]:
+        mapped = vectorize.vmap(mapped)
+    found = mapped(core.transpose(array, order))
+    made = found.ndim - (array.ndim - 1)
+    return shaping.moveaxis(found, range(-made, 0), range(at, at + made)) if made else found
 
 
 @operation
