@@ -214,6 +214,39 @@ def test_negative_indices_count_from_the_end():
         np.testing.assert_array_equal(a, b)
 
 
+CAPTURED = weir.List(np.concatenate([X, X[:1]]), np.int64(3))  # made without a session
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda l, i: l.get(i % 3),
+        lambda l, i: l[-1],
+        lambda l, i: l.set(i % 3, l[0]).stack(),
+        lambda l, i: l.push(l[i % 3]).stack(),
+        lambda l, i: l.pop(),
+        lambda l, i: l.gather(wnp.stack([i % 3, 0])),
+        lambda l, i: l.scatter(np.array([0, 2]), X[1:]).stack(),
+        lambda l, i: l.extend(X[:1]).stack(),
+        lambda l, i: l.resize(1).extend(l).stack(),
+        lambda l, i: l.concat(),
+        lambda l, i: l.resize(i % 4).stack(),
+        lambda l, i: l.with_capacity(7).stack(),
+        lambda l, i: l.with_capacity(3).stack(),
+        lambda l, i: weir.List.sum_of([l, l]).stack(),
+        lambda l, i: weir.cond(i > 1, lambda: l, lambda: l.push(l[0])).stack(),
+        lambda l, i: weir.List.of(l.elements, 6).stack(),
+        lambda l, i: weir.List.empty(2, l).push(l)[0].stack(),
+    ],
+)
+def test_lists_of_numpy_arrays_that_functions_capture(use):
+    """They are constants, and give what the same list as an argument gives."""
+    captured = weir.pfor(lambda i: use(CAPTURED, i), 5, strict=True)
+    given = weir.jit(lambda l: weir.pfor(lambda i: use(l, i), 5, strict=True))(CAPTURED)
+    for a, b in zip(weir.tree.leaves(captured), weir.tree.leaves(given), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def random_tree(rng, leaves):
     """Returns: a binary tree whose leaves are word numbers."""
     if leaves == 1:

@@ -368,7 +368,9 @@ def _with_capacity(given, capacity):
         return _padded(given, capacity)
     fits = core.compare("less_equal", given.size, capacity)
     checks.check(fits, f"a list has more elements than the capacity {capacity}")
-    cut = tree.map(lambda rows: core.slice_axis(rows, 0, 0, capacity), given.elements)
+    cut = tree.map(
+        lambda rows: core.slice_axis(core.as_array(rows), 0, 0, capacity), given.elements
+    )
     return List(cut, given.size)
 
 
@@ -404,6 +406,7 @@ def _padded(given, capacity):
         return given
 
     def pad(rows):
+        rows = core.as_array(rows)
         zeros = core.full((capacity - rows.shape[0], *rows.shape[1:]), 0, rows.dtype_name)
         return core.concatenate([rows, zeros], 0)
 
