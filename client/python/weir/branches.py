@@ -61,18 +61,20 @@ def _branch(name, op, selector, functions, operands):
     operands = tree.map(
         lambda x: core.as_array(x) if core.is_scalar(x) or core.is_numpy(x) else x, operands
     )
-    regions, results, structures = [], [], []
+    regions, results, structures, paths = [], [], [], []
     captured = set()
     for function in functions:
         region = trace.new_region()
         with trace.inside(region):
-            leaves, structure = tree.flatten(function(*operands))
+            result = function(*operands)
+            leaves, structure = tree.flatten(result)
+            paths = tree.paths(result, "the result")
             results.append([core.as_array(leaf, f"a result of a {name} branch") for leaf in leaves])
         captured |= trace.last_used
         regions.append(region)
         structures.append(structure)
     _check_structures(name, structures)
-    types = [_common_type(name, column) for column in zip(*results)]
+    types = [_common_type(name, path, column) for path, column in zip(paths, zip(*results))]
     for region, leaves in zip(regions, results):
         with trace.inside(region):
             cast = [core.cast(x, *kind) for x, kind in zip(leaves, types)]
@@ -93,25 +95,24 @@ def _check_structures(name, structures):
             )
 
 
-def _common_type(name, leaves):
+def _common_type(name, path, leaves):
     """Returns: (element type, weak) of one leaf over all branches; only weak types bend."""
-    for leaf in leaves:
-        if leaf.shape != leaves[0].shape:
-            raise TypeError(
-                f"the branches of {name} return different shapes: {leaves[0].describe()} and"
-                f" {leaf.describe()} ({location.text()})"
-            )
+    texts = " and ".join(f"{x.describe()} (branch {i})" for i, x in enumerate(leaves))
+    if any(leaf.shape != leaves[0].shape for leaf in leaves):
+        raise TypeError(
+            f"the branches of {name} return different shapes for {path}: {texts}"
+            f" ({location.text()})"
+        )
     strong = {x.dtype_name for x in leaves if not x.weak_type}
     if len(strong) > 1:
-        texts = " and ".join(x.describe() for x in leaves)
         raise TypeError(
-            f"the branches of {name} return different element types: {texts}; convert with .astype "
-            f"({location.text()})"
+            f"the branches of {name} return different element types for {path}: {texts}; convert"
+            f" with .astype ({location.text()})"
         )
     met = dtypes.promote([(x.dtype_name, x.weak_type) for x in leaves])
     if strong and met[0] not in strong:
-        texts = " and ".join(x.describe() for x in leaves)
         raise TypeError(
-            f"the branches of {name} return different element types: {texts} ({location.text()})"
+            f"the branches of {name} return different element types for {path}: {texts}"
+            f" ({location.text()})"
         )
     return met

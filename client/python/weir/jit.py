@@ -3,7 +3,7 @@
 import functools
 import inspect
 
-from weir import core, program, trace as tracing, tree
+from weir import core, dtypes, location, program, trace as tracing, tree
 
 
 def jit(function=None, *, static_argnums=(), static_argnames=()):
@@ -78,10 +78,21 @@ class _Compiled:
             tuple(fixed.items()),
             tuple(sorted(named.items())),
         )
+        self._check_static(fixed, named)
         if key not in self._programs:
             call = self._caller(structure, len(args), fixed, named)
             self._programs[key] = program.trace_function(call, self._name(), names, types)
         return self._programs[key], [kind.to_numpy(leaf) for kind, leaf in zip(types, leaves)]
+
+    def _check_static(self, fixed, named):
+        for name, value in [*fixed.items(), *named.items()]:
+            try:
+                hash(value)
+            except TypeError:
+                raise TypeError(
+                    f"static argument {name} of {self._name()} must be hashable, found {value!r}"
+                    f" ({location.text()})"
+                ) from None
 
     def _static_positions(self, args):
         return {i % len(args) for i in self._static_argnums if -len(args) <= i < len(args)}
@@ -114,12 +125,19 @@ class _Compiled:
 
     def _check_leaves(self, leaves, names):
         for leaf, name in zip(leaves, names):
-            if core.is_scalar(leaf) or core.is_numpy(leaf):
+            if core.is_scalar(leaf):
+                core.check_range(leaf, dtypes.of_scalar(leaf))
                 continue
+            if core.is_numpy(leaf):
+                continue
+            if hasattr(leaf, "__array__"):
+                instead = "numpy.asarray makes an array of it"
+            else:
+                instead = "name it in static_argnums or static_argnames if the program is to"
+                instead += " depend on it"
             raise TypeError(
                 f"argument {name} of {self._name()} is a {type(leaf).__name__}, which is neither an"
-                " array nor a number; name it in static_argnums or static_argnames if the program"
-                " is to depend on it"
+                f" array nor a number ({location.text()}); {instead}"
             )
 
 
