@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -134,14 +135,17 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
           RunChunk(begin, std::min(begin + chunk_, iterations), &arena_bytes);
       if (status.ok()) continue;
       std::lock_guard<std::mutex> lock(mutex_);
-      if (first_failure_.ok()) first_failure_ = status;
+      if (begin < failed_chunk_) {
+        failed_chunk_ = begin;
+        failure_ = status;
+      }
       failed_ = true;
     }
     {
       std::lock_guard<std::mutex> lock(mutex_);
       stats_.arena_bytes += arena_bytes;
     }
-    if (lanes_left_.fetch_sub(1) == 1) Complete(first_failure_);
+    if (lanes_left_.fetch_sub(1) == 1) Complete(failure_);
   }
 
   void Complete(const absl::Status& status) {
@@ -160,7 +164,9 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
   std::atomic<int64_t> lanes_left_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;  // guards what follows
-  absl::Status first_failure_;
+  // Of the chunks that failed the first one in the range: all before it were run.
+  int64_t failed_chunk_ = std::numeric_limits<int64_t>::max();
+  absl::Status failure_;
   StepStats stats_;
 };
 
