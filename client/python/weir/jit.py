@@ -2,6 +2,9 @@
 
 import functools
 import inspect
+import operator
+
+import numpy as np
 
 from weir import core, dtypes, location, program, trace as tracing, tree
 
@@ -40,11 +43,18 @@ class _Compiled:
         self._static_argnums = _as_tuple(static_argnums)
         self._static_argnames = _as_tuple(static_argnames)
         self._programs = {}
+        self._programs_of_arrays = {}
 
     def __call__(self, *args, **kwargs):
         if tracing.current() is not None:
             return self._function(*args, **kwargs)
+        types = None if kwargs else _types_of_arrays(args)
+        known = self._programs_of_arrays.get(types)
+        if known is not None:
+            return known(args)
         traced, arrays = self._prepare(args, kwargs)
+        if types and len(args) == len(arrays) and all(map(operator.is_, args, arrays)):
+            self._programs_of_arrays[types] = traced
         return traced(arrays)
 
     def __get__(self, instance, owner=None):
@@ -139,6 +149,16 @@ class _Compiled:
                 f"argument {name} of {self._name()} is a {type(leaf).__name__}, which is neither an"
                 f" array nor a number ({location.text()}); {instead}"
             )
+
+
+def _types_of_arrays(args):
+    """Returns: what tells programs of NumPy arrays and nothing else apart; otherwise None."""
+    types = []
+    for arg in args:
+        if type(arg) is not np.ndarray:
+            return None
+        types.append((arg.dtype, arg.shape))
+    return tuple(types)
 
 
 def _as_tuple(value):
