@@ -59,6 +59,7 @@ absl::StatusOr<std::unique_ptr<RegionPlan>> RegionPlan::Create(const Graph& grap
   for (ValueId result : graph.region(region).results) {
     plan->results_.push_back(plan->IndexOf(result));
   }
+  plan->FindUpdates();
   plan->OrderSteps();
   plan->BindResults();
   return plan;
@@ -142,13 +143,57 @@ void RegionPlan::Link(const FunctionPlans& functions) {
   }
 }
 
-// A view keeps its root's memory alive, so the scheduler sees roots only.
-void RegionPlan::OrderSteps() {
+// For each value the one in whose memory it lies.
+std::vector<int> RegionPlan::Roots() const {
   std::vector<int> root(values_.size());
   for (size_t v = 0; v < values_.size(); ++v) root[v] = static_cast<int>(v);
   for (const Step& step : steps_) {
     if (step.kind == Step::Kind::kView) root[step.results[0]] = root[step.operands[0]];
   }
+  return root;
+}
+
+int RegionPlan::UpdatedArg(int result, const std::vector<int>& root) const {
+  const int value = results_[result];
+  const auto update = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::kKernel && step.results == std::vector<int>{value};
+  });
+  if (update == steps_.end() || update->in_place || update->op->may_overwrite.empty()) return -1;
+  const Node& node = graph_->node(update->node);
+  const int arg = index_.at(node.inputs[update->op->may_overwrite[0]]);
+  const bool is_arg = values_[arg].origin == Origin::kExternal && values_[arg].external < num_args_;
+  if (!is_arg || std::count(results_.begin(), results_.end(), value) > 1) return -1;
+  const auto lies_there = [&](int other) { return root[other] == arg; };
+  if (std::any_of(results_.begin(), results_.end(), lies_there)) return -1;
+  // Steps behind the update may not read the argument, and the update itself only once.
+  int reads = 0;
+  for (auto step = update; step != steps_.end(); ++step) {
+    reads +=
+        static_cast<int>(std::count_if(step->operands.begin(), step->operands.end(), lies_there));
+    for (const std::vector<int>& captured : step->captures) {
+      reads += static_cast<int>(std::count_if(captured.begin(), captured.end(), lies_there));
+    }
+  }
+  return reads == 1 ? values_[arg].external : -1;
+}
+
+// Where steps read an argument behind its update they would have to move; those stay copies.
+void RegionPlan::FindUpdates() {
+  const std::vector<int> root = Roots();
+  for (size_t r = 0; r < results_.size(); ++r) {
+    updated_args_.push_back(UpdatedArg(static_cast<int>(r), root));
+  }
+}
+
+// A view keeps its root's memory alive, so the scheduler sees roots only. What reads an argument
+// stays in front of its update.
+void RegionPlan::OrderSteps() {
+  const std::vector<int> root = Roots();
+  absl::flat_hash_map<int, int> updated;  // value made by the update to the argument
+  for (size_t r = 0; r < results_.size(); ++r) {
+    if (updated_args_[r] >= 0) updated.emplace(results_[r], updated_args_[r]);
+  }
+  std::vector<std::vector<int>> readers(static_cast<size_t>(num_args_));
   ScheduleProblem problem;
   problem.kept.assign(values_.size(), false);
   for (size_t v = 0; v < values_.size(); ++v) {
@@ -165,8 +210,16 @@ void RegionPlan::OrderSteps() {
     for (const std::vector<int>& captured : step.captures) {
       reads.insert(reads.end(), captured.begin(), captured.end());
     }
+    for (int result : step.results) {
+      auto it = updated.find(result);
+      if (it != updated.end()) task.after = readers[static_cast<size_t>(it->second)];
+    }
     for (int value : reads) {
       task.reads.push_back(root[value]);
+      const ValueInfo& info = values_[root[value]];
+      if (info.origin == Origin::kExternal && info.external < num_args_) {
+        readers[static_cast<size_t>(info.external)].push_back(static_cast<int>(s));
+      }
       if (view_maker[value] >= 0) task.after.push_back(view_maker[value]);
     }
     if (step.kind == Step::Kind::kView) {
