@@ -30,6 +30,7 @@ from weir.collectives import all_gather, pmax, pmean, pmin, psum
 from weir.dtypes import bfloat16, promote_types
 from weir.errors import *  # noqa: F403  the exception classes
 from weir.explain import explain
+from weir.functions import function
 from weir.jit import jit
 from weir.lax import ops
 from weir.lists import List

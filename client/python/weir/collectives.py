@@ -38,7 +38,7 @@ def all_gather(x):
 
 def _reduce(x, name, kind):
     trace = tracing.required(name)
-    frame = trace.loops[-1] if trace.loops else None
+    frame = trace.own_loops[-1] if trace.own_loops else None
     if frame is None or frame.count is None:
         raise errors.TracingError(
             f"{name} at {location.text()} reduces over the iterations of a pfor or vmap, but "
