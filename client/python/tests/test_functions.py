@@ -39,8 +39,8 @@ def test_recursion_alone_and_in_many_lanes():
     np.testing.assert_array_equal(both(lambda i: fibonacci(i % 9), 40)[8], 21)
 
 
-# Of a loop that stands for a function with two calls: the test, the base case, what leads to the first
-# call, to the second one and to the end; and what each trip does in front and behind.
+# Of a loop that stands for a function with two calls: the test, the base case, what leads to the
+# first call, to the second one and to the end; and what each trip does in front and behind.
 BLOCKS = 7
 
 

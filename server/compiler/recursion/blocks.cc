@@ -185,7 +185,7 @@ void Blocks::Walk(RegionId region, size_t from, Path path) {
     if (hoisted_.contains(id)) continue;
     if (members_.FindCall(id) != nullptr) return Call(id, std::move(path));
     if (!members_.Splits(id)) {
-      CloneNode(*graph_, id, graph_, path.tree->region, &path.values, &path.nodes);
+      Copy(id, &path);
       continue;
     }
     const std::string op = graph_->node(id).op;
@@ -193,6 +193,19 @@ void Blocks::Walk(RegionId region, size_t from, Path path) {
                                         : Branch(id, std::move(path));
   }
   Finish(region, std::move(path));
+}
+
+// What is inside of a node is of no use behind it.
+void Blocks::Copy(NodeId id, Path* path) {
+  if (graph_->node(id).regions.empty()) {
+    CloneNode(*graph_, id, graph_, path->tree->region, &path->values, &path->nodes);
+    return;
+  }
+  ValueMap inside = path->values;
+  CloneNode(*graph_, id, graph_, path->tree->region, &inside, &path->nodes);
+  for (ValueId output : graph_->node(id).outputs) {
+    path->values.insert_or_assign(output, inside.at(output));
+  }
 }
 
 // At the end of a region.

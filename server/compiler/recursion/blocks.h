@@ -62,6 +62,7 @@ class Blocks {
   void Emit(int number);
   void Bind(const std::vector<ValueId>& values, const std::vector<int>& slots, Path* path) const;
   void Walk(RegionId region, size_t from, Path path);
+  void Copy(NodeId id, Path* path);
   void Finish(RegionId region, Path path);
   void FinishBranch(NodeId node, const std::vector<ValueId>& results, Path path);
   void FinishTrip(NodeId loop, const std::vector<ValueId>& results, Path path);

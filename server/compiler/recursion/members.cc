@@ -24,13 +24,16 @@ class Uses {
     for (size_t i = from; i < r.nodes.size(); ++i) {
       const Node& node = graph_.node(r.nodes[i]);
       for (ValueId input : node.inputs) Add(input);
-      for (RegionId inner : node.regions) AddRegion(inner, 0);
+      for (RegionId inner : node.regions) AddCaptures(inner);
     }
     for (ValueId result : r.results) Add(result);
   }
+  void AddCaptures(RegionId region) {
+    for (ValueId capture : graph_.Captures(region)) Add(capture);
+  }
   // What each further trip of a loop uses.
   void AddLoop(const Node& loop) {
-    for (RegionId inner : loop.regions) AddRegion(inner, 0);
+    for (RegionId inner : loop.regions) AddCaptures(inner);
     if (loop.op != "for") return;
     Add(graph_.region(loop.regions[0]).args[0]);
     Add(loop.inputs[0]);
