@@ -7,6 +7,8 @@
 namespace weir {
 namespace {
 
+constexpr int64_t kLargestMaxDepth = int64_t{1} << 31;
+
 // What the symbols of a callee stand for at one call.
 using SymbolMap = std::map<std::string, Dim, std::less<>>;
 
@@ -69,8 +71,9 @@ absl::StatusOr<SymbolMap> BindCallee(const InferContext& context, const Function
 absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   WEIR_ASSIGN_OR_RETURN(const Function* callee, Callee(context));
   const Attr* depth = context.node().FindAttr("max_depth");
-  if (depth != nullptr && depth->AsInt() < 1) {
-    return InvalidArgument("attribute 'max_depth' must be at least 1, found ", depth->AsInt());
+  if (depth != nullptr && (depth->AsInt() < 1 || depth->AsInt() > kLargestMaxDepth)) {
+    return InvalidArgument("attribute 'max_depth' must be 1 to ", kLargestMaxDepth, ", found ",
+                           depth->AsInt());
   }
   WEIR_ASSIGN_OR_RETURN(const SymbolMap symbols, BindCallee(context, *callee));
   std::vector<TensorType> types;

@@ -12,6 +12,29 @@ namespace {
 // Branches that follow each other lie inside each other in a block, up to this depth.
 constexpr int kMaxWays = 16;
 
+TensorType Word() { return {DType::kI64, Shape()}; }
+
+// Scalars lie in frames as words, so that those of all types share one stack.
+bool IsWord(const TensorType& type) { return type.rank() == 0 && !IsComplex(type.dtype); }
+
+// The integer type of as many bits, for types that a conversion would round or wrap.
+DType BitsOf(DType dtype) {
+  if (!IsFloat(dtype) && dtype != DType::kU64) return dtype;
+  return SizeOf(dtype) == 2 ? DType::kI16 : SizeOf(dtype) == 4 ? DType::kI32 : DType::kI64;
+}
+
+ValueId Bitcast(Builder& b, ValueId x, DType dtype) {
+  return b.type(x).dtype == dtype ? x : b.Apply("bitcast_convert", {x}, {{"dtype", dtype}});
+}
+
+ValueId ToWord(Builder& b, ValueId x) {
+  return Cast(b, Bitcast(b, x, BitsOf(b.type(x).dtype)), DType::kI64);
+}
+
+ValueId FromWord(Builder& b, ValueId word, DType dtype) {
+  return Bitcast(b, Cast(b, word, BitsOf(dtype)), dtype);
+}
+
 }  // namespace
 
 Blocks::Blocks(Graph* graph, const Members& members, const std::vector<ValueId>& arguments,
@@ -137,12 +160,7 @@ void Blocks::Emit(int number) {
     case Kind::kEntry:
       return Walk(members_.all()[block.member].body, 0, std::move(path));
     case Kind::kBehindCall: {
-      std::vector<TensorType> types = {{DType::kI64, Shape()}};
-      for (TensorType& type : Types(block.fields)) types.push_back(std::move(type));
-      std::vector<int> fields = machine_->Fields(types);
-      path.return_to = machine_->Read(fields[0]);
-      fields.erase(fields.begin());
-      Bind(block.fields, fields, &path);
+      ReadFrame(block, &path);
       path.top = At(path, block.node).Apply("subtract", {path.top, machine_->Constant(1)});
       break;
     }
@@ -153,6 +171,38 @@ void Blocks::Emit(int number) {
   }
   const RegionId region = graph_->node(block.node).parent;
   Walk(region, members_.Position(block.node) + 1, std::move(path));
+}
+
+std::vector<int> Blocks::Fields(const std::vector<ValueId>& values) {
+  std::vector<TensorType> types = {Word()};  // where to return to
+  for (TensorType& type : Types(values)) types.push_back(IsWord(type) ? Word() : std::move(type));
+  return machine_->Fields(types);
+}
+
+void Blocks::ReadFrame(const Block& block, Path* path) {
+  const std::vector<int> fields = Fields(block.fields);
+  path->return_to = machine_->Read(fields[0]);
+  Builder b = At(*path, block.node);
+  for (size_t i = 0; i < block.fields.size(); ++i) {
+    const ValueId held = machine_->Read(fields[i + 1]);
+    const TensorType type = graph_->type(block.fields[i]);
+    ValueId& value = path->values[block.fields[i]];
+    value = IsWord(type) ? FromWord(b, held, type.dtype) : held;
+    path->words.emplace(value, held);
+  }
+}
+
+void Blocks::WriteFrame(const std::vector<ValueId>& values, Builder& b, Path* path) {
+  const std::vector<int> fields = Fields(values);
+  path->tree->leaves.push_back({fields[0], path->return_to});
+  for (size_t i = 0; i < values.size(); ++i) {
+    ValueId value = Image(*path, values[i]);
+    if (IsWord(graph_->type(value))) {
+      const auto word = path->words.find(value);
+      value = word != path->words.end() ? word->second : ToWord(b, value);
+    }
+    path->tree->leaves.push_back({fields[i + 1], value});
+  }
 }
 
 void Blocks::Bind(const std::vector<ValueId>& values, const std::vector<int>& slots,
@@ -404,13 +454,7 @@ void Blocks::Call(NodeId id, Path path) {
   Leave(&path, Machine::kReturn, machine_->Constant(behind));
   Leave(&path, Machine::kTop, top);
   Leave(&path, Machine::kWrite, top);
-  std::vector<TensorType> types = {{DType::kI64, Shape()}};
-  for (TensorType& type : Types(needed)) types.push_back(std::move(type));
-  const std::vector<int> fields = machine_->Fields(types);
-  path.tree->leaves.push_back({fields[0], path.return_to});
-  for (size_t i = 0; i < needed.size(); ++i) {
-    path.tree->leaves.push_back({fields[i + 1], Image(path, needed[i])});
-  }
+  WriteFrame(needed, b, &path);
 }
 
 }  // namespace weir

@@ -43,6 +43,7 @@ class Blocks {
   struct Path {
     BlockTree* tree;
     ValueMap values;  // of the functions to their images
+    ValueMap words;   // images to what the frame has of them
     absl::flat_hash_map<NodeId, NodeId> nodes;
     ValueId return_to;
     ValueId top;
@@ -60,6 +61,10 @@ class Blocks {
 
   int Number(Kind kind, int member, NodeId node);
   void Emit(int number);
+  // The slots of what a frame holds: where to return to, then the values.
+  std::vector<int> Fields(const std::vector<ValueId>& values);
+  void ReadFrame(const Block& block, Path* path);
+  void WriteFrame(const std::vector<ValueId>& values, Builder& b, Path* path);
   void Bind(const std::vector<ValueId>& values, const std::vector<int>& slots, Path* path) const;
   void Walk(RegionId region, size_t from, Path path);
   void Copy(NodeId id, Path* path);

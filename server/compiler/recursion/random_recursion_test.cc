@@ -226,7 +226,7 @@ void Check(uint64_t seed) {
 }
 
 TEST(RandomRecursionTest, LoopsAgreeWithTheFunctions) {
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
     Check(seed);
     if (HasFatalFailure() || HasFailure()) return;
   }

@@ -58,6 +58,8 @@ void CheckMapped(const std::string& text, const std::vector<std::vector<Tensor>>
   ASSERT_TRUE(mapped.ok()) << mapped.status();
   absl::StatusOr<Compiled> compiled = Compile(*mapped, {.strict = true});
   ASSERT_TRUE(compiled.ok()) << compiled.status() << text;
+  absl::StatusOr<Compiled> looped = Compile(*mapped, {.loops = CompileOptions::Loops::kSequential});
+  ASSERT_TRUE(looped.ok()) << looped.status() << text;
   for (size_t n : {size_t{0}, size_t{1}, rows.size()}) {
     std::vector<Tensor> inputs;
     for (size_t k = 0; k < names.size(); ++k) {
@@ -71,6 +73,7 @@ void CheckMapped(const std::string& text, const std::vector<std::vector<Tensor>>
       ASSERT_TRUE(want.ok()) << want.status();
       ASSERT_TRUE(got.ok()) << got.status() << "\n" << Print(compiled->graph);
       EXPECT_EQ(Texts(*got), Texts(*want)) << n << " lanes\n" << Print(compiled->graph);
+      EXPECT_EQ(Texts(*Interpret(looped->graph, inputs)), Texts(*want));
     }
   }
 }
