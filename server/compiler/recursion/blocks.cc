@@ -10,7 +10,7 @@ namespace weir {
 namespace {
 
 // Branches that follow each other lie inside each other in a block, up to this depth.
-constexpr int kMaxWays = 16;
+constexpr int kMaxWays = 8;
 
 TensorType Word() { return {DType::kI64, Shape()}; }
 
@@ -54,7 +54,9 @@ Blocks::Blocks(Graph* graph, const Members& members, const std::vector<ValueId>&
 absl::StatusOr<std::vector<ValueId>> Blocks::Lower(const std::string& too_deep) {
   for (const Members::Member& member : members_.all()) Hoist(member.body);
   Number(Kind::kEntry, 0, NodeId());
-  for (size_t i = 0; i < blocks_.size(); ++i) Emit(static_cast<int>(i));
+  for (size_t i = 0; i < blocks_.size() && machine_->outside().ok(); ++i) {
+    Emit(static_cast<int>(i));
+  }
   WEIR_RETURN_IF_ERROR(machine_->outside().status());
 
   std::vector<std::pair<int, ValueId>> start = {

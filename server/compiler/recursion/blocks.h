@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "common/ir/clone.h"
 #include "server/compiler/recursion/machine.h"
 #include "server/compiler/recursion/members.h"

@@ -74,5 +74,34 @@ TEST(FramesTest, HoldEveryBit) {
          Tensor::Scalar<float>(-std::numeric_limits<float>::infinity())});
 }
 
+TEST(FramesTest, RefuseWhatHasNoKnownSize) {
+  const absl::Status status = Compile(MustParse(R"(
+    func @main(%n: i64[], %x: f32[k]) -> (f32[k]) {
+      %zero = constant {value = i64[] {0}}
+      %one = constant {value = i64[] {1}}
+      %go = less(%zero, %n)
+      %e = exp(%x)
+      %u = reshape(%e) {shape = (?)}
+      %out = if(%go) {
+        %m = subtract(%n, %one)
+        %a = call(%m, %e) {callee = "main"} : f32[k]
+        %s = reduce_sum(%u) {axes = [0]}
+        %w = broadcast_in_dim(%s) {shape = (k), axes = []}
+        %b = add(%a, %w)
+        yield %b
+      } {
+        yield %x
+      } : f32[k]
+      return %out
+    })"),
+                                      {})
+                                  .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_NE(Message(status).find("the value %u made by reshape %u (<text>:7:7), f32[?], is needed "
+                                 "behind a recursive call"),
+            std::string::npos)
+      << status;
+}
+
 }  // namespace
 }  // namespace weir

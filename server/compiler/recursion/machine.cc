@@ -81,23 +81,22 @@ ValueId Machine::Zeros(const TensorType& type) {
 }
 
 std::vector<int> Machine::Registers(const std::vector<TensorType>& types) {
-  return Take(types, &registers_, /*fields=*/false);
+  return Take(types, &registers_, &Machine::AddRegister);
 }
 
 std::vector<int> Machine::Fields(const std::vector<TensorType>& types) {
-  return Take(types, &fields_, /*fields=*/true);
+  return Take(types, &fields_, &Machine::AddField);
 }
 
 std::vector<int> Machine::Take(const std::vector<TensorType>& types,
-                               std::map<std::string, std::vector<int>>* known, bool fields) {
+                               std::map<std::string, std::vector<int>>* known,
+                               int (Machine::*add)(TensorType)) {
   std::map<std::string, size_t> taken;
   std::vector<int> slots;
   for (const TensorType& type : types) {
     std::vector<int>& of_type = (*known)[type.ToString()];
     const size_t place = taken[type.ToString()]++;
-    if (place == of_type.size()) {
-      of_type.push_back(fields ? AddField(type) : AddSlot(type, "register"));
-    }
+    if (place == of_type.size()) of_type.push_back((this->*add)(type));
     slots.push_back(of_type[place]);
   }
   return slots;

@@ -83,9 +83,12 @@ class Machine {
   };
 
   int AddSlot(TensorType type, const std::string& name);
+  int AddRegister(TensorType type) { return AddSlot(std::move(type), "register"); }
   int AddField(TensorType type);
+  // Slots of these types among the `known` ones by type, to which `add` adds.
   std::vector<int> Take(const std::vector<TensorType>& types,
-                        std::map<std::string, std::vector<int>>* known, bool fields);
+                        std::map<std::string, std::vector<int>>* known,
+                        int (Machine::*add)(TensorType));
   void PlanStacks();
   void ReadFrame(Builder& b);
   ValueId WriteFrame(Builder& b, const Stack& stack, const std::vector<ValueId>& outputs) const;
