@@ -164,8 +164,9 @@ std::vector<int> Updates(const std::string& body) {
   return {(*plan)->updated_arg(0), (*plan)->updated_arg(1)};
 }
 
+using Args = std::vector<int>;
+
 TEST(ExecutableTest, ALoopUpdatesInPlaceWhatNothingReadsBehindTheUpdate) {
-  using Args = std::vector<int>;
   EXPECT_EQ(Updates(R"(
       %old = dynamic_slice(%p, %k) {sizes = (1)}
       %w = add(%old, %v)
@@ -173,6 +174,28 @@ TEST(ExecutableTest, ALoopUpdatesInPlaceWhatNothingReadsBehindTheUpdate) {
       %q2 = dynamic_update_slice(%q, %v, %k)
       yield %p2, %q2)"),
             (Args{1, 2}));
+  EXPECT_EQ(Updates(R"(
+      %p2 = dynamic_update_slice(%p, %v, %k)
+      %new = dynamic_slice(%p2, %i) {sizes = (1)}
+      %w = add(%new, %v)
+      %p3 = dynamic_update_slice(%p2, %w, %i)
+      %q2 = dynamic_update_slice(%q, %v, %k)
+      %q3 = dynamic_update_slice(%q2, %v, %i)
+      %sum = add(%q2, %q3)
+      %q4 = dynamic_update_slice(%sum, %v, %i)
+      yield %p3, %q4)"),
+            (Args{1, -1}))
+      << "an update of an update, and one of something new";
+  EXPECT_EQ(Updates(R"(
+      %p2 = dynamic_update_slice(%p, %v, %k)
+      %p3 = dynamic_update_slice(%p2, %v, %i)
+      %q2 = add(%p2, %q)
+      yield %p3, %q2)"),
+            (Args{-1, -1}))
+      << "what is between is read later";
+}
+
+TEST(ExecutableTest, ALoopCopiesWhatIsReadBehindItsUpdate) {
   EXPECT_EQ(Updates(R"(
       %p2 = dynamic_update_slice(%p, %v, %k)
       %old = dynamic_slice(%p, %k) {sizes = (1)}

@@ -153,19 +153,17 @@ std::vector<int> RegionPlan::Roots() const {
   return root;
 }
 
-int RegionPlan::UpdatedArg(int result, const std::vector<int>& root) const {
-  const int value = results_[result];
+// The value that `value` is an update of and that nothing reads behind the update, or -1. Steps
+// that read it there would have to move, so such an update stays a copy.
+int RegionPlan::UpdatedValue(int value, const std::vector<int>& root) const {
   const auto update = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
     return step.kind == Step::Kind::kKernel && step.results == std::vector<int>{value};
   });
   if (update == steps_.end() || update->in_place || update->op->may_overwrite.empty()) return -1;
   const Node& node = graph_->node(update->node);
-  const int arg = index_.at(node.inputs[update->op->may_overwrite[0]]);
-  const bool is_arg = values_[arg].origin == Origin::kExternal && values_[arg].external < num_args_;
-  if (!is_arg || std::count(results_.begin(), results_.end(), value) > 1) return -1;
-  const auto lies_there = [&](int other) { return root[other] == arg; };
+  const int updated = index_.at(node.inputs[update->op->may_overwrite[0]]);
+  const auto lies_there = [&](int other) { return root[other] == updated; };
   if (std::any_of(results_.begin(), results_.end(), lies_there)) return -1;
-  // Steps behind the update may not read the argument, and the update itself only once.
   int reads = 0;
   for (auto step = update; step != steps_.end(); ++step) {
     reads +=
@@ -174,26 +172,38 @@ int RegionPlan::UpdatedArg(int result, const std::vector<int>& root) const {
       reads += static_cast<int>(std::count_if(captured.begin(), captured.end(), lies_there));
     }
   }
-  return reads == 1 ? values_[arg].external : -1;
+  return reads == 1 ? updated : -1;
 }
 
-// Where steps read an argument behind its update they would have to move; those stay copies.
 void RegionPlan::FindUpdates() {
   const std::vector<int> root = Roots();
-  for (size_t r = 0; r < results_.size(); ++r) {
-    updated_args_.push_back(UpdatedArg(static_cast<int>(r), root));
+  for (int result : results_) {
+    updates_.emplace_back();
+    if (std::count(results_.begin(), results_.end(), result) > 1) continue;
+    std::vector<int> values = {result};
+    while (values.back() >= 0 && values_[values.back()].origin == Origin::kMade) {
+      values.push_back(UpdatedValue(values.back(), root));
+    }
+    const int first = values.back();
+    const bool is_arg = first >= 0 && values_[first].origin == Origin::kExternal &&
+                        values_[first].external < num_args_;
+    if (is_arg && values.size() > 1) updates_.back() = std::move(values);
   }
 }
 
-// A view keeps its root's memory alive, so the scheduler sees roots only. What reads an argument
-// stays in front of its update.
+int RegionPlan::updated_arg(int result) const {
+  return updates_[result].empty() ? -1 : values_[updates_[result].back()].external;
+}
+
+// A view keeps its root's memory alive, so the scheduler sees roots only. What reads a value stays
+// in front of its update.
 void RegionPlan::OrderSteps() {
   const std::vector<int> root = Roots();
-  absl::flat_hash_map<int, int> updated;  // value made by the update to the argument
-  for (size_t r = 0; r < results_.size(); ++r) {
-    if (updated_args_[r] >= 0) updated.emplace(results_[r], updated_args_[r]);
+  absl::flat_hash_map<int, int> updated;  // what an update makes, to what it updates
+  for (const std::vector<int>& values : updates_) {
+    for (size_t i = 1; i < values.size(); ++i) updated.emplace(values[i - 1], values[i]);
   }
-  std::vector<std::vector<int>> readers(static_cast<size_t>(num_args_));
+  std::vector<std::vector<int>> readers(values_.size());
   ScheduleProblem problem;
   problem.kept.assign(values_.size(), false);
   for (size_t v = 0; v < values_.size(); ++v) {
@@ -212,14 +222,11 @@ void RegionPlan::OrderSteps() {
     }
     for (int result : step.results) {
       auto it = updated.find(result);
-      if (it != updated.end()) task.after = readers[static_cast<size_t>(it->second)];
+      if (it != updated.end()) task.after = readers[it->second];
     }
     for (int value : reads) {
       task.reads.push_back(root[value]);
-      const ValueInfo& info = values_[root[value]];
-      if (info.origin == Origin::kExternal && info.external < num_args_) {
-        readers[static_cast<size_t>(info.external)].push_back(static_cast<int>(s));
-      }
+      readers[root[value]].push_back(static_cast<int>(s));
       if (view_maker[value] >= 0) task.after.push_back(view_maker[value]);
     }
     if (step.kind == Step::Kind::kView) {
@@ -240,7 +247,7 @@ void RegionPlan::OrderSteps() {
 }
 
 // A result is made in the caller's memory if it, or what it is a reshape of, is made here and is no
-// other result.
+// other result; so is what it is an update of.
 void RegionPlan::BindResults() {
   absl::flat_hash_map<int, int> reshaped;
   for (const Step& step : steps_) {
@@ -255,6 +262,11 @@ void RegionPlan::BindResults() {
     }
     ValueInfo& info = values_[value];
     if (info.origin == Origin::kMade && info.result < 0) info.result = static_cast<int>(r);
+  }
+  for (size_t r = 0; r < results_.size(); ++r) {
+    for (size_t i = 1; i + 1 < updates_[r].size(); ++i) {
+      values_[updates_[r][i]].result = static_cast<int>(r);
+    }
   }
 }
 
