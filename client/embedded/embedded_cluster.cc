@@ -10,6 +10,8 @@
 namespace weir {
 namespace {
 
+constexpr absl::Duration kNever = absl::Hours(24 * 30);
+
 constexpr char kCoordinatorAddress[] = "coordinator";
 constexpr absl::Duration kStartLimit = absl::Seconds(20);
 
@@ -117,8 +119,12 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
   cluster->network_ = std::make_unique<InprocNetwork>(loop);
   InprocNetwork* network = cluster->network_.get();
   if (options.journal == nullptr) options.journal = MakeMemoryJournal();
+  // Nobody is cut off from another inside of one process: who is silent sleeps with all of them.
+  CoordinatorOptions coordinator_options;
+  coordinator_options.limits.fence = kNever;
+  coordinator_options.limits.lost_after = kNever;
   cluster->coordinator_ =
-      std::make_unique<Coordinator>(CoordinatorOptions(), std::move(options.journal));
+      std::make_unique<Coordinator>(coordinator_options, std::move(options.journal));
   auto gate = std::make_shared<ReadyGate>();
   cluster->coordinator_->OnWorkersChanged([gate](int ready) { gate->Set(ready); });
   WEIR_ASSIGN_OR_RETURN(cluster->listener_, network->Listen(kCoordinatorAddress, LinkOptions(),

@@ -87,6 +87,8 @@ void* AllocateAligned(size_t bytes) {
   if (kKeepsBlocks && IsPopulated(padded)) {
     if (void* kept = FreedBlocks::Get().Take(padded)) return kept;
   }
+  // Beside memory of this size new pages for the kept blocks cost little, and the peak counts.
+  if (padded > kPopulatedBytes) FreedBlocks::Get().Clear();
   const int populate = IsPopulated(padded) ? MAP_POPULATE : 0;
   void* memory =
       mmap(nullptr, padded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);

@@ -9,8 +9,11 @@
 namespace weir {
 namespace {
 
-// The receiver holds some frames beside the memory that they are meant for.
+// The receiver holds what is under way beside the memory that it is meant for.
 constexpr size_t kFrameBytes = size_t{128} << 10;
+constexpr uint64_t kUnderWayBytes = 2 * kFrameBytes;
+// So much of it comes before the sender hears of it.
+constexpr uint64_t kTellBytes = kFrameBytes;
 // Slices up to this size travel with the headers; longer ones in the field that is filled by
 // itself.
 constexpr size_t kShortSlice = size_t{4} << 10;
@@ -73,11 +76,13 @@ void GrpcStream::Take(Message message) {
   }
 }
 
-// Returns: whether outgoing_ has bytes to send.
+// Returns: whether outgoing_ has something to send.
 bool GrpcStream::FillFrame() {
   std::string header;
   std::vector<Slice> payload;
-  size_t room = kFrameBytes;
+  const uint64_t under_way = sent_ - acknowledged_;
+  const size_t whole = std::min<size_t>(kFrameBytes, kUnderWayBytes - under_way);
+  size_t room = whole;
   Message message;
   while (room > 0) {
     if (parts_.empty()) {
@@ -103,16 +108,37 @@ bool GrpcStream::FillFrame() {
     writes_close_ = writes_close_ || part.closes;
     parts_.pop_front();
   }
-  if (header.empty() && payload.empty()) return false;
-  outgoing_ = EncodeLinkFrame(header, std::move(payload));
+  const uint64_t received = received_;
+  const bool tells = received - told_ >= kTellBytes;
+  if (room == whole && !tells) return false;
+  sent_ += whole - room;
+  if (tells) told_ = received;
+  outgoing_ = EncodeLinkFrame(header, std::move(payload), tells ? received : 0);
   return true;
 }
 
 // ---- Reading ----
 
 absl::Status GrpcStream::TakeBytes() {
-  return DecodeLinkFrame(&incoming_,
-                         [this](std::string_view bytes) { return decoder_.Feed(bytes); });
+  uint64_t size = 0;
+  WEIR_ASSIGN_OR_RETURN(const uint64_t acknowledged,
+                        DecodeLinkFrame(&incoming_, [&](std::string_view bytes) {
+                          size += bytes.size();
+                          return decoder_.Feed(bytes);
+                        }));
+  const uint64_t before = received_.fetch_add(size);
+  if (before / kTellBytes != (before + size) / kTellBytes) WantWrite();
+  return acknowledged == 0 ? absl::OkStatus() : Acknowledged(acknowledged);
+}
+
+absl::Status GrpcStream::Acknowledged(uint64_t bytes) {
+  if (bytes < acknowledged_ || bytes > sent_) {
+    return absl::DataLossError(StrCat("the peer says that it received ", bytes, " bytes of ",
+                                      sent_.load(), ", after ", acknowledged_.load()));
+  }
+  acknowledged_ = bytes;
+  WantWrite();
+  return absl::OkStatus();
 }
 
 void GrpcStream::ReadDone(bool ok) {

@@ -25,6 +25,8 @@ constexpr uint32_t TagOf(int field) {
 }
 constexpr uint32_t kHeader = TagOf(v1::LinkFrame::kHeaderFieldNumber);
 constexpr uint32_t kPayload = TagOf(v1::LinkFrame::kPayloadFieldNumber);
+constexpr uint32_t kReceived =
+    WireFormatLite::MakeTag(v1::LinkFrame::kReceivedFieldNumber, WireFormatLite::WIRETYPE_VARINT);
 
 grpc::Slice Share(Slice slice) {
   auto* data = const_cast<std::byte*>(slice.data);
@@ -41,13 +43,18 @@ absl::Status NoFrame() {
 
 }  // namespace
 
-grpc::ByteBuffer EncodeLinkFrame(const std::string& header, std::vector<Slice> payload) {
+grpc::ByteBuffer EncodeLinkFrame(const std::string& header, std::vector<Slice> payload,
+                                 uint64_t received) {
   size_t payload_bytes = 0;
   for (const Slice& slice : payload) payload_bytes += slice.size;
   std::string front;
   {
     google::protobuf::io::StringOutputStream stream(&front);
     CodedOutputStream out(&stream);
+    if (received > 0) {
+      out.WriteTag(kReceived);
+      out.WriteVarint64(received);
+    }
     if (!header.empty()) {
       out.WriteTag(kHeader);
       out.WriteVarint32(static_cast<uint32_t>(header.size()));
@@ -65,11 +72,16 @@ grpc::ByteBuffer EncodeLinkFrame(const std::string& header, std::vector<Slice> p
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-absl::Status DecodeLinkFrame(grpc::ByteBuffer* message,
-                             absl::FunctionRef<absl::Status(std::string_view bytes)> take) {
+absl::StatusOr<uint64_t> DecodeLinkFrame(
+    grpc::ByteBuffer* message, absl::FunctionRef<absl::Status(std::string_view bytes)> take) {
   grpc::ProtoBufferReader reader(message);
   CodedInputStream in(&reader);
+  uint64_t received = 0;
   while (const uint32_t tag = in.ReadTag()) {
+    if (tag == kReceived) {
+      if (!in.ReadVarint64(&received)) return NoFrame();
+      continue;
+    }
     if (tag != kHeader && tag != kPayload) {
       if (!WireFormatLite::SkipField(&in, tag)) return NoFrame();
       continue;
@@ -86,7 +98,8 @@ absl::Status DecodeLinkFrame(grpc::ByteBuffer* message,
       left -= size;
     }
   }
-  return in.ConsumedEntireMessage() ? absl::OkStatus() : NoFrame();
+  if (!in.ConsumedEntireMessage()) return NoFrame();
+  return received;
 }
 
 }  // namespace weir

@@ -30,11 +30,12 @@ grpc::ByteBuffer BufferOf(const std::string& bytes, size_t size) {
 
 absl::StatusOr<std::string> Decoded(grpc::ByteBuffer buffer) {
   std::string bytes;
-  WEIR_RETURN_IF_ERROR(DecodeLinkFrame(&buffer, [&](std::string_view part) {
-    bytes.append(part);
-    return absl::OkStatus();
-  }));
-  return bytes;
+  WEIR_ASSIGN_OR_RETURN(const uint64_t received,
+                        DecodeLinkFrame(&buffer, [&](std::string_view part) {
+                          bytes.append(part);
+                          return absl::OkStatus();
+                        }));
+  return received == 0 ? bytes : StrCat(bytes, " after ", received);
 }
 
 TEST(LinkFrameTest, IsWhatTheGeneratedMessageMakesOfTheSameFields) {
@@ -48,14 +49,19 @@ TEST(LinkFrameTest, IsWhatTheGeneratedMessageMakesOfTheSameFields) {
       message.mutable_payload()->append(bytes);
       payload.push_back(SliceOf(std::move(bytes)));
     }
-    const grpc::ByteBuffer encoded = EncodeLinkFrame(message.header(), payload);
-    EXPECT_EQ(BytesOf(encoded), message.SerializeAsString());
+    if (i % 3 == 0) message.set_received(random.Next());
+    const grpc::ByteBuffer encoded = EncodeLinkFrame(message.header(), payload, message.received());
+    v1::LinkFrame parsed;
+    ASSERT_TRUE(parsed.ParseFromString(BytesOf(encoded)));
+    EXPECT_EQ(parsed.SerializeAsString(), message.SerializeAsString());
     const grpc::ByteBuffer cut =
         BufferOf(message.SerializeAsString(), 1 + random.Below(message.ByteSizeLong() + 1));
     for (const grpc::ByteBuffer& buffer : {encoded, cut}) {
       const absl::StatusOr<std::string> decoded = Decoded(buffer);
       ASSERT_TRUE(decoded.ok()) << decoded.status();
-      EXPECT_EQ(*decoded, message.header() + message.payload());
+      const std::string bytes = message.header() + message.payload();
+      EXPECT_EQ(*decoded,
+                message.received() == 0 ? bytes : StrCat(bytes, " after ", message.received()));
     }
   }
 }
@@ -64,7 +70,7 @@ TEST(LinkFrameTest, HoldsTheMemoryOfItsPayloadAndNoCopy) {
   auto owner = std::make_shared<std::string>(100'000, 'x');
   const auto* data = reinterpret_cast<const std::byte*>(owner->data());
   std::weak_ptr<std::string> alive = owner;
-  grpc::ByteBuffer encoded = EncodeLinkFrame("head", {{owner, data, owner->size()}});
+  grpc::ByteBuffer encoded = EncodeLinkFrame("head", {{owner, data, owner->size()}}, 0);
   owner.reset();
   EXPECT_FALSE(alive.expired());
   std::vector<grpc::Slice> slices;
@@ -77,7 +83,7 @@ TEST(LinkFrameTest, HoldsTheMemoryOfItsPayloadAndNoCopy) {
 
 TEST(LinkFrameTest, PassesOverFieldsThatItDoesNotKnow) {
   const std::string bytes(
-      "\x18\x05\x0a\x02"
+      "\x28\x05\x0a\x02"
       "ab"
       "\x22\x01"
       "z"
@@ -100,13 +106,13 @@ TEST(LinkFrameTest, RefusesWhatIsNoFrame) {
 }
 
 TEST(LinkFrameTest, StopsAtTheFirstErrorOfItsReader) {
-  grpc::ByteBuffer encoded = EncodeLinkFrame("head", {SliceOf("payload")});
+  grpc::ByteBuffer encoded = EncodeLinkFrame("head", {SliceOf("payload")}, 7);
   int calls = 0;
-  const absl::Status status = DecodeLinkFrame(&encoded, [&](std::string_view) {
+  const absl::StatusOr<uint64_t> received = DecodeLinkFrame(&encoded, [&](std::string_view) {
     ++calls;
     return absl::AbortedError("enough");
   });
-  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(received.status().code(), absl::StatusCode::kAborted);
   EXPECT_EQ(calls, 1);
 }
 

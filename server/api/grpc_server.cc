@@ -21,6 +21,9 @@ namespace {
 // Of one message: chunks are 1 MiB, but Explain takes a program whole.
 constexpr int kMaxMessageBytes = 64 << 20;
 constexpr int kMaxStreams = 1000;  // of one connection
+// What a stream may send before it is asked for more: not less than a frame of rows, which would
+// else wait for half of itself.
+constexpr int kLookaheadBytes = 256 << 10;
 constexpr char kJobsService[] = "weir.v1.Jobs";
 
 void SetOptions(grpc::ServerBuilder* builder) {
@@ -31,6 +34,7 @@ void SetOptions(grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kLookaheadBytes);
   builder->SetMaxReceiveMessageSize(kMaxMessageBytes);
 }
 

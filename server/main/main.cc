@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "common/base/aligned_memory.h"
 #include "common/base/log.h"
+#include "common/base/service_process.h"
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "server/api/grpc_server.h"
@@ -127,6 +127,6 @@ int Main(int argc, char** argv) {
 }  // namespace weir
 
 int main(int argc, char** argv) {
-  weir::LimitKeptMemory();
+  weir::BecomeServiceProcess();
   return weir::Main(argc, argv);
 }

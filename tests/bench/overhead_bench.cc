@@ -1,27 +1,27 @@
-// What the service adds to a call: a warm job of one op through a running server, next to a bare
-// gRPC echo of the same bytes. Workers dial the server over gRPC, as processes do.
+// What the service adds to a call: a warm job of one op through a running server and worker, next
+// to a bare gRPC echo of the same bytes. All of them are processes of their own.
 //
-//   weir_overhead_bench     prints both medians for each size, and their ratio
+//   weir_overhead_bench     prints both medians for each size, and their ratio; exit code 1 if one
+//                           is above 3. Starts the weir-server and weir-worker beside it.
 #include <grpcpp/grpcpp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/net/grpc_link.h"
-#include "common/net/tcp_link.h"
 #include "common/plan/tensor_chunks.h"
-#include "server/api/grpc_server.h"
-#include "server/api/metrics.h"
-#include "server/jobs/coordinator.h"
 #include "weir/v1/service.grpc.pb.h"
-#include "worker/service/worker_service.h"
 
 namespace weir {
 namespace {
@@ -41,21 +41,75 @@ class Echo : public v1::Jobs::CallbackService {
   }
 };
 
-struct EchoServer {
-  Echo service;
-  std::unique_ptr<grpc::Server> server;
-  std::string address;
-
-  EchoServer() {
-    grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(&service);
-    server = builder.BuildAndStart();
-    address = StrCat("127.0.0.1:", port);
+// A child process, which ends with this one.
+class Process {
+ public:
+  // In the child `main` is called with the writing end of a pipe.
+  explicit Process(const std::function<void(int out)>& main) {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    id_ = fork();
+    if (id_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      close(ends[0]);
+      main(ends[1]);
+      _exit(1);
+    }
+    close(ends[1]);
+    out_ = ends[0];
   }
-  ~EchoServer() { server->Shutdown(); }
+  ~Process() {
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+    close(out_);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // What comes through the pipe up to the end of a line. Returns: nothing if it ends before.
+  std::string ReadLine() const {
+    std::string line;
+    for (char letter; read(out_, &letter, 1) == 1 && letter != '\n';) line += letter;
+    return line;
+  }
+
+ private:
+  pid_t id_ = -1;
+  int out_ = -1;
 };
+
+void ServeEcho(int out) {
+  Echo service;
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  const std::string line = StrCat("127.0.0.1:", port, "\n");
+  if (write(out, line.data(), line.size()) < 0) return;
+  server->Wait();
+}
+
+// Runs a program that lies beside this one; its log goes to the pipe.
+std::function<void(int)> Program(std::vector<std::string> words) {
+  return [words = std::move(words)](int out) {
+    dup2(out, STDERR_FILENO);
+    const std::filesystem::path folder =
+        std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    execv((folder / words[0]).c_str(), arguments.data());
+  };
+}
+
+// What the server says once it serves.
+std::string AddressOf(const Process& server) {
+  constexpr std::string_view kSays = "listening on ";
+  std::string line = server.ReadLine();
+  while (!line.empty() && line.rfind(kSays, 0) != 0) line = server.ReadLine();
+  return line.substr(std::min(line.size(), kSays.size()));
+}
 
 v1::RunRequest RequestOf(int64_t elements) {
   v1::RunRequest request;
@@ -105,26 +159,20 @@ std::optional<Times> Measure(v1::Jobs::Stub& bare, v1::Jobs::Stub& job,
 }
 
 int Main() {
-  InitLogging({.program = "overhead_bench", .level = LogLevel::kWarning});
-  Coordinator coordinator(CoordinatorOptions(), MakeMemoryJournal());
-  ServerMetrics metrics(&coordinator);
-  auto server = GrpcServer::Start({.address = "127.0.0.1:0"}, &coordinator, &metrics);
-  if (!server.ok()) return 1;
-  GrpcDialer dialer;
-  TcpTransport peers;
-  WorkerTransports transports;
-  transports.coordinator = &dialer;
-  transports.peers = &peers;
-  transports.listen = [&peers](LinkOptions options, OnAccept on_accept) {
-    return peers.Listen("127.0.0.1:0", std::move(options), std::move(on_accept));
-  };
-  WorkerService worker({.name = "w1", .coordinator_address = (*server)->address()}, transports);
-  if (!worker.Start().ok()) return 1;
-  EchoServer echo;
+  const Process echo(ServeEcho);
+  const std::string echo_address = echo.ReadLine();
+  const Process server(
+      Program({"weir-server", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}));
+  const std::string address = AddressOf(server);
+  if (address.empty()) {
+    std::fprintf(stderr, "weir-server does not start\n");
+    return 1;
+  }
+  const Process worker(Program({"weir-worker", "--server", address, "--name", "w1"}));
   auto echo_stub =
-      v1::Jobs::NewStub(grpc::CreateChannel(echo.address, grpc::InsecureChannelCredentials()));
-  auto job_stub = v1::Jobs::NewStub(
-      grpc::CreateChannel((*server)->address(), grpc::InsecureChannelCredentials()));
+      v1::Jobs::NewStub(grpc::CreateChannel(echo_address, grpc::InsecureChannelCredentials()));
+  auto job_stub =
+      v1::Jobs::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   bool within = true;
   for (const int64_t elements : {1, 256, 16384, 262144}) {
     v1::RunRequest request = RequestOf(elements);

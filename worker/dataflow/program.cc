@@ -6,6 +6,22 @@
 
 namespace weir {
 
+namespace {
+
+// Waking a thread takes about as long, and a loop that is held up for so long keeps its promises.
+constexpr int64_t kShortNs = 20'000;
+
+// Whether loops or calls decide how long a function takes.
+bool TimeVaries(const Graph& graph, RegionId body) {
+  for (NodeId id : graph.region(body).nodes) {
+    const Node& node = graph.node(id);
+    if (!node.regions.empty() || node.op == "call") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Workspace WorkspacePool::Take() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (free_.empty()) return Workspace();
@@ -17,6 +33,20 @@ Workspace WorkspacePool::Take() {
 void WorkspacePool::Return(Workspace workspace) {
   std::lock_guard<std::mutex> lock(mutex_);
   free_.push_back(std::move(workspace));
+}
+
+bool StepPace::IsShort(const SymbolBindings& symbols, RowRange range) const {
+  if (varies_) return false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return run_ns_ >= 0 && run_ns_ <= kShortNs && iterations_ == range.size() && symbols_ == symbols;
+}
+
+void StepPace::Took(const SymbolBindings& symbols, RowRange range, int64_t run_ns) {
+  if (varies_) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (symbols_ != symbols) symbols_ = symbols;
+  iterations_ = range.size();
+  run_ns_ = run_ns;
 }
 
 absl::Status PrepareProgram(Program* program) {
@@ -47,6 +77,8 @@ absl::Status PrepareProgram(Program* program) {
                           Executable::Create(program->graph, step.function()));
     program->steps.push_back(std::move(executable));
     program->workspaces.push_back(std::make_unique<WorkspacePool>());
+    program->paces.push_back(
+        std::make_unique<StepPace>(TimeVaries(*program->graph, function->body)));
   }
   return absl::OkStatus();
 }

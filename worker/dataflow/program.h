@@ -32,6 +32,24 @@ class WorkspacePool {
   std::vector<Workspace> free_;
 };
 
+// Whether a step is over sooner than another thread would begin it. Thread-safe.
+class StepPace {
+ public:
+  // `varies`: the step may take another time for other values of the same extents.
+  explicit StepPace(bool varies) : varies_(varies) {}
+
+  // Returns: whether the last run, which had the same extents, was short.
+  bool IsShort(const SymbolBindings& symbols, RowRange range) const;
+  void Took(const SymbolBindings& symbols, RowRange range, int64_t run_ns);
+
+ private:
+  const bool varies_;
+  mutable std::mutex mutex_;
+  SymbolBindings symbols_;
+  int64_t iterations_ = 0;
+  int64_t run_ns_ = -1;  // no run yet
+};
+
 struct Program {
   uint64_t id = 0;
   v1::Plan plan;
@@ -40,6 +58,7 @@ struct Program {
   std::shared_ptr<const Graph> graph;
   std::vector<std::unique_ptr<Executable>> steps;
   std::vector<std::unique_ptr<WorkspacePool>> workspaces;  // by step
+  std::vector<std::unique_ptr<StepPace>> paces;            // by step
   // Only the core reads and writes these.
   bool ready = false;
   LastRunShape last_shape;
@@ -50,7 +69,7 @@ absl::Status PrepareProgram(Program* program);
 
 struct StepStats {
   int64_t kernel_launches = 0;
-  int64_t arena_bytes = 0;
+  int64_t arena_bytes = 0;  // of the threads that took part, together
   int64_t chunks = 0;
   int64_t run_ns = 0;
   int64_t rows_run = 0;

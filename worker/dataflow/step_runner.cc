@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 #include "common/base/status.h"
+#include "worker/device/cpu/compute_thread.h"
 
 namespace weir {
 namespace {
@@ -25,30 +27,48 @@ int64_t NowNs() {
 // The state of one step while its chunks run.
 class StepExecution : public std::enable_shared_from_this<StepExecution> {
  public:
-  StepExecution(StepTask task, StepDone done)
-      : task_(std::move(task)), done_(std::move(done)), start_ns_(NowNs()) {}
+  StepExecution(StepTask task, StepDone done) : task_(std::move(task)), done_(std::move(done)) {}
 
-  void RunWhole() { Complete(RunPart({}, task_.operands, absl::MakeSpan(AllocateOutputs()))); }
+  bool is_short() const { return pace().IsShort(task_.symbols, task_.range); }
 
-  void RunChunks(ComputePool* pool) {
+  // On as many threads of the pool as there is work for.
+  void Run(ComputePool* pool) { Run(pool, pool->threads()); }
+
+  void RunHere(ComputePool* pool) {
+    cpu::KeepLibrariesOnThisThread();
+    Run(pool, 1);
+  }
+
+ private:
+  const v1::Step& step() const { return task_.program->plan.steps(task_.step); }
+  const Executable& executable() const { return *task_.program->steps[task_.step]; }
+  StepPace& pace() const { return *task_.program->paces[task_.step]; }
+
+  void Run(ComputePool* pool, int threads) {
+    start_ns_ = NowNs();
+    if (step().extent().empty()) return RunWhole();
+    RunChunks(pool, threads);
+  }
+
+  void RunWhole() {
+    Complete(RunPart({}, task_.operands, absl::MakeSpan(AllocateOutputs()), &stats_.arena_bytes));
+  }
+
+  void RunChunks(ComputePool* pool, int threads) {
     AllocateOutputs();
     const int64_t iterations = task_.range.size();
     if (iterations == 0) return Complete(absl::OkStatus());
     absl::StatusOr<int64_t> bytes = BytesPerIteration();
     if (!bytes.ok()) return Complete(bytes.status());
-    chunk_ = ChooseChunk(iterations, *bytes, pool->threads());
+    chunk_ = ChooseChunk(iterations, *bytes, threads);
     stats_.chunks = (iterations + chunk_ - 1) / chunk_;
-    const int64_t lanes = std::min<int64_t>(pool->threads(), stats_.chunks);
+    const int64_t lanes = std::min<int64_t>(threads, stats_.chunks);
     lanes_left_ = lanes;
     for (int64_t lane = 1; lane < lanes; ++lane) {
       pool->Submit([self = shared_from_this()] { self->RunLane(); });
     }
     RunLane();
   }
-
- private:
-  const v1::Step& step() const { return task_.program->plan.steps(task_.step); }
-  const Executable& executable() const { return *task_.program->steps[task_.step]; }
 
   SymbolBindings SymbolsFor(int64_t iterations) const {
     SymbolBindings symbols = task_.symbols;
@@ -75,8 +95,9 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     return std::max<int64_t>(1, (two - one) / kBlock);
   }
 
+  // `arena_bytes` becomes the size of the arena if that is more.
   absl::Status RunPart(const SymbolBindings& extra, absl::Span<const Tensor> operands,
-                       absl::Span<Tensor> outputs) {
+                       absl::Span<Tensor> outputs, int64_t* arena_bytes) {
     RunStats stats;
     RunOptions options;
     options.cancelled = task_.cancelled.get();
@@ -84,15 +105,15 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     const absl::Status status = executable().Run(extra.empty() ? task_.symbols : extra, operands,
                                                  outputs, &workspace, &stats, options);
     task_.program->workspaces[task_.step]->Return(std::move(workspace));
+    *arena_bytes = std::max(*arena_bytes, stats.arena_bytes);
     std::lock_guard<std::mutex> lock(mutex_);
     stats_.kernel_launches += stats.kernel_launches;
-    stats_.arena_bytes = std::max(stats_.arena_bytes, stats.arena_bytes);
     stats_.rows_run += stats.rows_run;
     stats_.rows_moved += stats.rows_moved;
     return status;
   }
 
-  absl::Status RunChunk(int64_t begin, int64_t end) {
+  absl::Status RunChunk(int64_t begin, int64_t end, int64_t* arena_bytes) {
     std::vector<Tensor> operands = {Tensor::Scalar<int64_t>(task_.range.begin + begin)};
     for (int i = 0; i < step().operands_size(); ++i) {
       const bool rows = step().operands(i).part() == v1::StepOperand::PART_ROWS;
@@ -100,40 +121,52 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     }
     std::vector<Tensor> outputs;
     for (const Tensor& output : outputs_) outputs.push_back(output.Rows(begin, end));
-    return RunPart(SymbolsFor(end - begin), operands, absl::MakeSpan(outputs));
+    return RunPart(SymbolsFor(end - begin), operands, absl::MakeSpan(outputs), arena_bytes);
   }
 
   // Takes chunks until none is left; the last lane to end completes the step.
   void RunLane() {
     const int64_t iterations = task_.range.size();
+    int64_t arena_bytes = 0;
     while (!failed_.load(std::memory_order_relaxed)) {
       const int64_t begin = next_.fetch_add(chunk_);
       if (begin >= iterations) break;
-      const absl::Status status = RunChunk(begin, std::min(begin + chunk_, iterations));
+      const absl::Status status =
+          RunChunk(begin, std::min(begin + chunk_, iterations), &arena_bytes);
       if (status.ok()) continue;
       std::lock_guard<std::mutex> lock(mutex_);
-      if (first_failure_.ok()) first_failure_ = status;
+      if (begin < failed_chunk_) {
+        failed_chunk_ = begin;
+        failure_ = status;
+      }
       failed_ = true;
     }
-    if (lanes_left_.fetch_sub(1) == 1) Complete(first_failure_);
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stats_.arena_bytes += arena_bytes;
+    }
+    if (lanes_left_.fetch_sub(1) == 1) Complete(failure_);
   }
 
   void Complete(const absl::Status& status) {
     stats_.run_ns = NowNs() - start_ns_;
+    pace().Took(task_.symbols, task_.range, stats_.run_ns);
     if (!status.ok()) return done_(status, stats_);
     done_(std::move(outputs_), stats_);
   }
 
   const StepTask task_;
   const StepDone done_;
-  const int64_t start_ns_;
+  int64_t start_ns_ = 0;
   std::vector<Tensor> outputs_;
   int64_t chunk_ = 0;
   std::atomic<int64_t> next_{0};
   std::atomic<int64_t> lanes_left_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;  // guards what follows
-  absl::Status first_failure_;
+  // Of the chunks that failed the first one in the range: all before it were run.
+  int64_t failed_chunk_ = std::numeric_limits<int64_t>::max();
+  absl::Status failure_;
   StepStats stats_;
 };
 
@@ -147,15 +180,9 @@ int64_t ChooseChunk(int64_t iterations, int64_t bytes, int threads) {
 }
 
 void RunStep(StepTask task, ComputePool* pool, StepDone done) {
-  const bool sharded = !task.program->plan.steps(task.step).extent().empty();
   auto execution = std::make_shared<StepExecution>(std::move(task), std::move(done));
-  pool->Submit([execution, pool, sharded] {
-    if (sharded) {
-      execution->RunChunks(pool);
-    } else {
-      execution->RunWhole();
-    }
-  });
+  if (execution->is_short()) return execution->RunHere(pool);
+  pool->Submit([execution, pool] { execution->Run(pool); });
 }
 
 }  // namespace weir

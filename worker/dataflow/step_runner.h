@@ -1,5 +1,6 @@
 // Runs one step of a run on the compute threads: the worker's range of iterations is cut into
-// chunks that fit the cache, and the chunks run side by side. Results do not depend on the cut.
+// chunks that fit the cache, and the chunks run side by side. Results do not depend on the cut. A
+// step that took some microseconds the last time runs on the caller's thread.
 // Thread-safe.
 #ifndef WEIR_WORKER_DATAFLOW_STEP_RUNNER_H_
 #define WEIR_WORKER_DATAFLOW_STEP_RUNNER_H_
@@ -17,7 +18,7 @@ namespace weir {
 using StepDone =
     std::function<void(absl::StatusOr<std::vector<Tensor>> outputs, const StepStats& stats)>;
 
-// Calls `done` on a compute thread.
+// Calls `done` on a compute thread, or on the caller's before it returns.
 void RunStep(StepTask task, ComputePool* pool, StepDone done);
 
 // How many iterations to run together. `bytes` is the arena of one iteration.

@@ -6,8 +6,8 @@
 #include <memory>
 #include <thread>
 
-#include "common/base/aligned_memory.h"
 #include "common/base/log.h"
+#include "common/base/service_process.h"
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "common/net/address.h"
@@ -79,7 +79,7 @@ int Serve(const Options& options, const sigset_t& signals) {
 }  // namespace weir
 
 int main(int argc, char** argv) {
-  weir::LimitKeptMemory();
+  weir::BecomeServiceProcess();
   weir::Options options;
   CLI::App app("A Weir worker: dials a coordinator and runs its share of every job.");
   app.set_version_flag("--version",

@@ -120,6 +120,43 @@ def test_masks_are_refused():
             weir.jit(lambda x, index=index: x[index])(X)
 
 
+@pytest.mark.parametrize("name", ["set", "add", "multiply", "min", "max", "subtract"])
+@pytest.mark.parametrize("value", [2, np.float32([3, -1, 0, 5, 1, 2])])
+def test_masks_choose_what_is_updated(name, value):
+    def numpy_update(x, mask):
+        operations = {
+            "set": lambda old: np.broadcast_to(value, old.shape),
+            "add": lambda old: old + value,
+            "multiply": lambda old: old * value,
+            "min": lambda old: np.minimum(old, value),
+            "max": lambda old: np.maximum(old, value),
+            "subtract": lambda old: old - value,
+        }
+        x = x.copy()
+        x[mask] = operations[name](x[mask])
+        return x
+
+    def update(x, mask):
+        return getattr(x.at[mask], name)(value)
+
+    masks = [X[:, 0, 0] > 0, X[:, :, 0] > 0] + ([X > 0] if np.ndim(value) == 0 else [])
+    for mask in masks:
+        np.testing.assert_array_equal(weir.jit(update)(X, mask), numpy_update(X, mask))
+        known = weir.jit(lambda x, mask=mask: update(x, mask))(X)
+        np.testing.assert_array_equal(known, numpy_update(X, mask))
+    rows, row_masks = np.stack([X, -X]), np.stack([masks[1], ~masks[1]])
+    got = weir.vmap(update, strict=True)(rows, row_masks)
+    want = [numpy_update(x, mask) for x, mask in zip(rows, row_masks)]
+    np.testing.assert_array_equal(got, want)
+
+
+def test_masks_that_do_not_fit():
+    with pytest.raises(IndexError, match=r"mask bool\[2\] .*leading axes of f32.*indexing.py:\d+"):
+        weir.jit(lambda x: x.at[np.ones(2, bool)].set(0))(X)
+    with pytest.raises(ValueError, match=r"a mask .* is set, found f32\[7\].*weir.numpy.where"):
+        weir.jit(lambda x: x.at[x > 0].set(np.ones(7, np.float32)))(X)
+
+
 def test_a_row_by_the_loop_variable_is_no_copy():
     text = weir.jit(lambda x: weir.vmap(lambda row: row * 2)(x)).lower(X).text
     assert "select" not in text and text.count("gather") == 1

@@ -7,6 +7,7 @@ from conftest import assert_tree_close
 import weir
 import weir.numpy as wnp
 from weir import lax, tree
+from weir.explain import Explanation
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -35,8 +36,26 @@ def test_explain():
     assert "shard" in explanation.text("pfor") and "shard" not in explanation.text("verify")
     assert all(f"stage {stage}" in explanation.text() for stage in explanation.stages)
     assert explanation.counters["kernel_launches"] > 0
-    with pytest.raises(ValueError, match="the stages are"):
+    with pytest.raises(ValueError, match="no stage 'none'; the stages are import, .*pfor, "):
         explanation.text("none")
+    assert repr(explanation).startswith(f"weir.Explanation({len(explanation.stages)} stages, 0 f")
+    summary = str(explanation).splitlines()
+    assert summary[0] == "no fallbacks"
+    assert f"  kernel_launches: {explanation.counters['kernel_launches']}" in summary
+    assert summary[-1].startswith("stages, for text(stage): import ") and " pfor " in summary[-1]
+
+
+def test_an_explanation_tells_what_falls_back():
+    fallback = {"op": "for", "node": "%7", "location": "model.py:12", "reason": "trips may vary"}
+    stages = [{"name": "pfor", "why": "loops go", "text": "func @main"}]
+    explanation = Explanation(stages, [fallback], ["two loops"], {"run_ns": "1500000"})
+    assert str(explanation).splitlines() == [
+        "1 fallback",
+        "  for at model.py:12 runs one iteration after the other: trips may vary",
+        "note: two loops",
+        "one run: 1.5 ms, compiled in 0 ms",
+        "stages, for text(stage): pfor",
+    ]
 
 
 def test_explain_counts_the_same_for_any_number_of_rows():

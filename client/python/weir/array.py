@@ -27,8 +27,6 @@ class Array:
         "origin",
         "is_index",
     )
-    __hash__ = object.__hash__
-
     def __init__(self, trace, value, *, region=None, weak_type=False, origin=None, is_index=False):
         self.owner = trace
         self.value = value
@@ -42,14 +40,17 @@ class Array:
 
     @property
     def dtype(self):
+        """The NumPy element type, or `weir.bfloat16`."""
         return dtypes.to_public(self.dtype_name)
 
     @property
     def ndim(self):
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self):
+        """The number of elements."""
         count = 1
         for extent in self.shape:
             count *= extent
@@ -100,12 +101,30 @@ class Array:
             " or a NumPy array",
         )
 
+    def __format__(self, spec):
+        if not spec:
+            return repr(self)
+        raise self._no_value(
+            f"a format such as '{spec}'", "return the array from the traced function first"
+        )
+
+    def __hash__(self):
+        raise self._no_value(
+            "a set, or the key of a dictionary,",
+            "use weir.numpy.any(array == item) in place of the operator in, and weir.switch to"
+            " choose by an integer",
+        )
+
     def __array__(self, dtype=None):
         raise self._no_value(
             "a NumPy function",
             "use the function of the same name in weir.numpy, and weir.numpy.array(x)[i] to index a"
             " NumPy array x",
         )
+
+    def __deepcopy__(self, memo):
+        # Arrays of a program never change.
+        return self
 
     def item(self):
         """Raises: TracingError; a traced array has no numbers."""

@@ -61,7 +61,7 @@ def _branch(name, op, selector, functions, operands):
     operands = tree.map(
         lambda x: core.as_array(x) if core.is_scalar(x) or core.is_numpy(x) else x, operands
     )
-    regions, results, structures = [], [], []
+    regions, results, structures, paths = [], [], [], []
     captured = set()
     unknown = None
     for function in functions:
@@ -69,7 +69,9 @@ def _branch(name, op, selector, functions, operands):
         regions.append(region)
         try:
             with trace.inside(region):
-                leaves, structure = tree.flatten(function(*operands))
+                result = function(*operands)
+                leaves, structure = tree.flatten(result)
+                paths = tree.paths(result, "the result")
                 what = f"a result of a {name} branch"
                 results.append([core.as_array(leaf, what) for leaf in leaves])
             structures.append(structure)
@@ -77,9 +79,9 @@ def _branch(name, op, selector, functions, operands):
             unknown = error
         captured |= trace.last_used
     if unknown is not None:
-        return _of_known_branches(name, unknown, results, structures)
+        return _of_known_branches(name, unknown, paths, results, structures)
     _check_structures(name, structures)
-    types = [_common_type(name, column) for column in zip(*results)]
+    types = [_common_type(name, path, column) for path, column in zip(paths, zip(*results))]
     for region, leaves in zip(regions, results):
         with trace.inside(region):
             cast = [core.cast(x, *kind) for x, kind in zip(leaves, types)]
@@ -91,12 +93,12 @@ def _branch(name, op, selector, functions, operands):
     return tree.unflatten(structures[0], outputs)
 
 
-def _of_known_branches(name, unknown, results, structures):
+def _of_known_branches(name, unknown, paths, results, structures):
     """Returns: values of the types of those branches that do not wait for a recursive call."""
     if not results:
         raise unknown
     _check_structures(name, structures)
-    types = [_common_type(name, column) for column in zip(*results)]
+    types = [_common_type(name, path, column) for path, column in zip(paths, zip(*results))]
     outputs = []
     for first, (dtype_name, weak_type) in zip(results[0], types):
         output = core.full(first.shape, 0, dtype_name)
@@ -114,25 +116,24 @@ def _check_structures(name, structures):
             )
 
 
-def _common_type(name, leaves):
+def _common_type(name, path, leaves):
     """Returns: (element type, weak) of one leaf over all branches; only weak types bend."""
-    for leaf in leaves:
-        if leaf.shape != leaves[0].shape:
-            raise TypeError(
-                f"the branches of {name} return different shapes: {leaves[0].describe()} and"
-                f" {leaf.describe()} ({location.text()})"
-            )
+    texts = " and ".join(f"{x.describe()} (branch {i})" for i, x in enumerate(leaves))
+    if any(leaf.shape != leaves[0].shape for leaf in leaves):
+        raise TypeError(
+            f"the branches of {name} return different shapes for {path}: {texts}"
+            f" ({location.text()})"
+        )
     strong = {x.dtype_name for x in leaves if not x.weak_type}
     if len(strong) > 1:
-        texts = " and ".join(x.describe() for x in leaves)
         raise TypeError(
-            f"the branches of {name} return different element types: {texts}; convert with .astype "
-            f"({location.text()})"
+            f"the branches of {name} return different element types for {path}: {texts}; convert"
+            f" with .astype ({location.text()})"
         )
     met = dtypes.promote([(x.dtype_name, x.weak_type) for x in leaves])
     if strong and met[0] not in strong:
-        texts = " and ".join(x.describe() for x in leaves)
         raise TypeError(
-            f"the branches of {name} return different element types: {texts} ({location.text()})"
+            f"the branches of {name} return different element types for {path}: {texts}"
+            f" ({location.text()})"
         )
     return met

@@ -2,6 +2,8 @@
 
 import operator
 
+import numpy as np
+
 from weir import core, dtypes, location, trace as tracing, tree
 from weir.array import Array
 from weir.eager import operation
@@ -56,6 +58,7 @@ def _while_loop(cond, body, init, counts):
         if holds.shape:
             raise TypeError(
                 f"the condition of while_loop must be a scalar, found {holds.describe()}"
+                f" ({location.text()}); weir.numpy.all or any makes one"
             )
         if holds.dtype_name != "bool":
             holds = core.compare("not_equal", holds, 0)
@@ -79,12 +82,12 @@ def fori_loop(lower, upper, body, init):
 
     Returns: the last carry; `init` if there is no trip.
     """
+    for bound in (lower, upper):
+        _check_bound(bound)
     starts_at_zero = core.is_scalar(lower) and lower == 0
     if core.is_scalar(lower) and core.is_scalar(upper):
         trips = core.scalar(max(0, operator.index(upper) - operator.index(lower)), "i64")
     else:
-        for bound in (lower, upper):
-            _check_bound(bound)
         trips = core.elementwise(
             "subtract", core.to_dtype(upper, "i64"), core.to_dtype(lower, "i64")
         )
@@ -152,9 +155,9 @@ def _scan_length(xs, length):
 
 def _check_bound(bound):
     dtype_name, _ = core.type_of(bound)
-    if dtype_name not in dtypes.INTEGERS:
+    if dtype_name not in dtypes.INTEGERS or np.ndim(bound):
         raise TypeError(
-            f"the bounds of fori_loop must be integers, found {bound!r} ({location.text()})"
+            f"the bounds of fori_loop must be integer scalars, found {bound!r} ({location.text()})"
         )
 
 

@@ -3,6 +3,9 @@
 All functions here need an active trace.
 """
 
+import math
+import operator
+
 import numpy as np
 
 from weir import dtypes, errors, location, trace as tracing
@@ -90,15 +93,33 @@ def constant(value):
     return Array(trace, made, region=region, origin=origin)
 
 
+def known_integer(value, what):
+    """Returns: a Python integer. Raises: TypeError naming `what` for anything else."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        found = value.describe() if isinstance(value, Array) else repr(value)
+        raise TypeError(f"{what} must be an integer, found {found} ({location.text()})") from None
+
+
+def check_range(value, dtype_name):
+    """Raises: OverflowError for a Python integer that the integer type does not hold."""
+    if type(value) is not int or dtype_name not in dtypes.INTEGERS:
+        return
+    limits = np.iinfo(dtypes.to_numpy(dtype_name))
+    if not limits.min <= value <= limits.max:
+        raise OverflowError(
+            f"the Python integer {value} is out of range for {dtype_name} ({location.text()}); one"
+            " that stands alone is i32, and numpy.int64 makes one of 64 bits"
+        )
+
+
 def scalar(value, dtype_name):
     """Returns: a scalar of this element type with the value of a Python number.
 
     Raises: OverflowError for an integer that the type does not hold.
     """
-    if type(value) is int and dtype_name in dtypes.INTEGERS:
-        limits = np.iinfo(dtypes.to_numpy(dtype_name))
-        if not limits.min <= value <= limits.max:
-            raise OverflowError(f"the Python integer {value} is out of range for {dtype_name}")
+    check_range(value, dtype_name)
     made = constant(np.array(value).astype(dtypes.to_numpy(dtype_name)))
     return cast(made, dtype_name)
 
@@ -193,7 +214,7 @@ def canonical_axes(axes, ndim):
     """
     if axes is None:
         return tuple(range(ndim))
-    if not isinstance(axes, (tuple, list)):
+    if not isinstance(axes, (tuple, list, range)):
         axes = (axes,)
     counted = tuple(canonical_axis(axis, ndim) for axis in axes)
     if len(set(counted)) != len(counted):
@@ -278,6 +299,20 @@ def transpose(x, permutation):
 def iota(shape, axis, dtype_name):
     """Returns: an array that counts 0, 1, ... along `axis`."""
     return apply("iota", [], {"shape": tuple(shape), "dtype": dtype_name, "axis": axis})
+
+
+def join_axes(x, axes):
+    """Returns: (`x` with these axes (None: all of them) as one, which axis that is, the shape in
+    which each of them has size 1).
+    """
+    axes = canonical_axes(axes, x.ndim)
+    kept = [1 if i in axes else extent for i, extent in enumerate(x.shape)]
+    if len(axes) == 1:
+        return x, axes[0], kept
+    others = [i for i in range(x.ndim) if i not in axes]
+    shape = [x.shape[i] for i in others]
+    size = math.prod(x.shape[i] for i in axes)
+    return reshape(transpose(x, others + sorted(axes)), (*shape, size)), len(others), kept
 
 
 def slice_axes(x, start, limit, stride):

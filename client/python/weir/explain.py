@@ -37,6 +37,25 @@ class Explanation:
                 return each["text"]
         raise ValueError(f"there is no stage '{stage}'; the stages are {', '.join(self.stages)}")
 
+    def __str__(self):
+        """A summary of a few lines: what falls back and why, what the run cost, which stages there
+        are.
+        """
+        count = len(self.fallbacks)
+        lines = [f"{count or 'no'} fallback{'' if count == 1 else 's'}"]
+        lines += [
+            f"  {each['op']} at {each['location'] or each['node']} runs one iteration after the"
+            f" other: {each['reason']}"
+            for each in self.fallbacks
+        ]
+        lines += [f"note: {note}" for note in self.notes]
+        lines.append(
+            f"one run: {int(self.report.get('run_ns', 0)) / 1e6:.3g} ms, compiled in"
+            f" {int(self.report.get('compile_ns', 0)) / 1e6:.3g} ms"
+        )
+        lines += [f"  {name}: {count}" for name, count in self.counters.items()]
+        return "\n".join(lines + [f"stages, for text(stage): {' '.join(self.stages)}"])
+
     def __repr__(self):
         return (
             f"weir.Explanation({len(self.stages)} stages, {len(self.fallbacks)} fallbacks, "
@@ -45,13 +64,13 @@ class Explanation:
 
 
 def explain(function, *args, **kwargs):
-    """Compiles a function for these arguments and runs it once.
+    """Compiles a function for these arguments and runs it once, so that variables take new values.
 
     Args:
       function: as for `weir.jit`, or what that returned.
       *args, **kwargs: its arguments.
 
-    Returns: an `Explanation`.
+    Returns: an `Explanation`; `print` shows a summary of it.
     """
     compiled = function if hasattr(function, "run_with_report") else jit(function)
     traced = compiled.lower(*args, **kwargs)

@@ -7,7 +7,6 @@ around it becomes a parameter that each call hands on.
 """
 
 import functools
-import operator
 
 from weir import core, dtypes, errors, location, program, random, trace as tracing, tree
 from weir.array import Array
@@ -45,7 +44,7 @@ def function(f=None, *, max_depth=None, results=None, static_argnums=(), static_
             static_argnums=static_argnums,
             static_argnames=static_argnames,
         )
-    if max_depth is not None and operator.index(max_depth) < 1:
+    if max_depth is not None and core.known_integer(max_depth, "max_depth") < 1:
         raise ValueError(f"max_depth must be at least 1, found {max_depth} ({location.text()})")
     return _Function(f, max_depth, results, as_tuple(static_argnums), as_tuple(static_argnames))
 
@@ -70,9 +69,7 @@ class _Function:
         if trace is None:
             return self._compiled(*args, **kwargs)
         arguments = Arguments(self._f, args, kwargs, *self._static)
-        for leaf, name in zip(arguments.leaves, arguments.names):
-            if not (core.is_scalar(leaf) or core.is_numpy(leaf) or isinstance(leaf, Array)):
-                raise arguments.no_array(leaf, name)
+        arguments.check(Array)
         arrays = [core.as_array(leaf) for leaf in arguments.leaves]
         types = [program.InputType(x.dtype_name, x.shape, x.weak_type) for x in arrays]
         key = (self, *arguments.key(types))
@@ -117,7 +114,7 @@ class _Function:
         extras = [random.key_of_call() if e is tracing.KEY else e for e in frame.extras]
         attrs = {"callee": frame.name}
         if self._max_depth is not None:
-            attrs["max_depth"] = operator.index(self._max_depth)
+            attrs["max_depth"] = int(self._max_depth)
         outputs = core.apply_all("call", [*arrays, *extras], attrs)
         structure, types = frame.results
         for output, kind in zip(outputs, types):

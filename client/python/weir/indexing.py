@@ -81,11 +81,14 @@ def _expand(x, index):
     return items[:at] + rest + items[at + 1 :]
 
 
-def _check_item(item):
-    is_bool = isinstance(item, bool) or (
+def _is_mask(item):
+    return isinstance(item, bool) or (
         (isinstance(item, Array) or core.is_numpy(item)) and core.type_of(item)[0] == "bool"
     )
-    if is_bool:
+
+
+def _check_item(item):
+    if _is_mask(item):
         raise IndexError(
             f"a boolean mask as index at {location.text()} selects a number of elements that only"
             " the run knows; use weir.numpy.where(mask, x, y) to choose element by element, or"
@@ -259,6 +262,9 @@ class IndexUpdater:
     The operand is broadcast to the shape of `x[index]` and converted to the type of `x`. Where an
     element is named more than once, `set` keeps the last one and the others apply all. Elements
     outside are left out.
+
+    The index may also be a mask, bool with the leading axes of `x`; then the operand is broadcast
+    to the axes behind those, the same for each element that the mask takes.
     """
 
     __slots__ = ("_x", "_index")
@@ -296,7 +302,10 @@ class IndexUpdater:
         return self._update("max", value)
 
     def _update(self, combiner, value):
-        return _scatter(self._x, self._index, core.to_dtype(value, self._x.dtype_name), combiner)
+        value = core.to_dtype(value, self._x.dtype_name)
+        if _is_mask(self._index):
+            return _masked(self._x, core.as_array(self._index), value, combiner)
+        return _scatter(self._x, self._index, value, combiner)
 
 
 class AtProperty:
@@ -309,6 +318,27 @@ class AtProperty:
 
     def __getitem__(self, index):
         return IndexUpdater(self._x, index)
+
+
+_COMBINERS = {"add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}
+
+
+def _masked(x, mask, value, combiner):
+    """`x` with those elements combined with `value` that the mask takes."""
+    if mask.shape != x.shape[: mask.ndim]:
+        raise IndexError(
+            f"the mask {mask.describe()} does not have the leading axes of {x.describe()}"
+            f" ({location.text()})"
+        )
+    if core.broadcast_shapes(value.shape, x.shape[mask.ndim :]) != x.shape[mask.ndim :]:
+        raise ValueError(
+            f"through a mask {x.shape[mask.ndim:]} is set, found {value.describe()}"
+            f" ({location.text()}); weir.numpy.where(mask, value, x) chooses element by element"
+        )
+    value = core.broadcast_to(value, x.shape)
+    new = value if combiner == "set" else core.elementwise(_COMBINERS[combiner], x, value)
+    chosen = core.broadcast_in_dim(mask, x.shape, range(mask.ndim))
+    return core.apply("select", [chosen, new, x], weak_type=x.weak_type)
 
 
 def _scatter(x, index, value, combiner):

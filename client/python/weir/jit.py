@@ -3,7 +3,7 @@
 import functools
 import inspect
 
-from weir import core, program, trace as tracing, tree
+from weir import core, dtypes, location, program, trace as tracing, tree
 
 
 def jit(function=None, *, static_argnums=(), static_argnames=()):
@@ -66,9 +66,7 @@ class _Compiled:
         arguments = Arguments(
             self._function, args, kwargs, self._static_argnums, self._static_argnames
         )
-        for leaf, name in zip(arguments.leaves, arguments.names):
-            if not (core.is_scalar(leaf) or core.is_numpy(leaf)):
-                raise arguments.no_array(leaf, name)
+        arguments.check()
         types = [program.InputType.of(leaf) for leaf in arguments.leaves]
         key = arguments.key(types)
         if key not in self._programs:
@@ -118,12 +116,33 @@ class Arguments:
         args = [self._fixed[i] if i in self._fixed else next(rest) for i in range(self._num_args)]
         return function(*args, **keywords, **self._named)
 
-    def no_array(self, leaf, name):
-        """Returns: the error for a leaf that is no array and no number."""
+    def check(self, *arrays):
+        """Raises: TypeError for leaves that are no numbers, NumPy arrays or instances of `arrays`,
+        and for fixed arguments without a hash; OverflowError for numbers out of range.
+        """
+        for leaf, name in zip(self.leaves, self.names):
+            if core.is_scalar(leaf):
+                core.check_range(leaf, dtypes.of_scalar(leaf))
+            elif not (core.is_numpy(leaf) or isinstance(leaf, arrays)):
+                raise self._no_array(leaf, name)
+        for name, value in [*self._fixed.items(), *self._named.items()]:
+            try:
+                hash(value)
+            except TypeError:
+                raise TypeError(
+                    f"static argument {name} of {self.function_name} must be hashable, found"
+                    f" {value!r} ({location.text()})"
+                ) from None
+
+    def _no_array(self, leaf, name):
+        if hasattr(leaf, "__array__"):
+            instead = "numpy.asarray makes an array of it"
+        else:
+            instead = "name it in static_argnums or static_argnames if the program is to depend on"
+            instead += " it"
         return TypeError(
             f"argument {name} of {self.function_name} is a {type(leaf).__name__}, which is neither"
-            " an array nor a number; name it in static_argnums or static_argnames if the program"
-            " is to depend on it"
+            f" an array nor a number ({location.text()}); {instead}"
         )
 
 

@@ -15,6 +15,11 @@ from weir.carried import fori_loop, scan, while_loop
 from weir.eager import operation
 from weir.loops import for_loop, pfor
 
+__all__ = (
+    "cond dynamic_index_in_dim dynamic_slice_in_dim for_loop fori_loop ops pfor scan switch"
+    " while_loop"
+).split()
+
 _MODULE = sys.modules[__name__]
 _OPS = {row["name"]: row for row in _native.ops()}
 # `call` needs a second function, `constant` is weir.numpy.array.
@@ -63,11 +68,18 @@ def _primitive(row):
 
 
 def _document(row):
+    least, most = row["min_inputs"], row["max_inputs"]
+    count = f"{least} or more" if most is None else f"{least} to {most}"
+    operands = f"{least if least == most else count} by position"
     attrs = [
         f"  {name} ({kind}{'' if required else ', optional'})"
         for name, kind, required in row["attrs"]
     ]
-    return row["summary"] + ".\n\nAttributes:\n" + "\n".join(attrs or ["  none"])
+    return (
+        f"{row['summary']}.\n\nOperands: {operands}.\n\nAttributes:\n"
+        + "\n".join(attrs or ["  none"])
+        + "\n\nRaises: InvalidArgument for shapes and types that do not fit."
+    )
 
 
 def _define_primitives():
@@ -80,6 +92,7 @@ def _define_primitives():
         function.__module__ = __name__
         function.__doc__ = _document(row)
         setattr(_MODULE, public, operation(function))
+        __all__.append(public)
 
 
 _define_primitives()

@@ -1,22 +1,23 @@
-"""Where the user's code stands: the first frame outside this package."""
+"""Where the user's code stands: the innermost frame outside of this package and of NumPy."""
 
 import os
 import sys
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+import numpy as np
 
-
-def is_internal(filename):
-    """True for files of this package."""
-    return filename.startswith(_PACKAGE)
+# NumPy's functions hand traced arrays back to this package, through frames without a file.
+_PASSED = (
+    os.path.dirname(os.path.abspath(__file__)) + os.sep,
+    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
+    "<__array_function__",
+    "<frozen",
+)
 
 
 def of_caller():
-    """Returns: (file, line) of the innermost frame outside this package."""
+    """Returns: (file, line) of that frame; ("", 0) if there is none."""
     frame = sys._getframe(1)  # pylint: disable=protected-access
-    while frame is not None and (
-        is_internal(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<frozen")
-    ):
+    while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
         frame = frame.f_back
     if frame is None:
         return "", 0
@@ -24,6 +25,6 @@ def of_caller():
 
 
 def text():
-    """Returns: `file:line` of the innermost frame outside this package."""
+    """Returns: `file:line` of that frame."""
     file, line = of_caller()
     return f"{file}:{line}"

@@ -2,8 +2,6 @@
 contract.
 """
 
-import operator
-
 from weir import collectives, core, location, trace as tracing, tree
 from weir.array import Array
 from weir.eager import operation
@@ -160,7 +158,7 @@ def _check_count(what, n):
             f"{what} needs a Python integer as its number of iterations, found {n.describe()};"
             " weir.fori_loop takes one that is known only at run time"
         )
-    count = operator.index(n)
+    count = core.known_integer(n, f"the number of iterations of {what}")
     if count < 0:
         raise ValueError(f"{what} was asked for {count} iterations ({location.text()})")
     return count
@@ -169,7 +167,7 @@ def _check_count(what, n):
 def _check_chunk(chunk_size):
     if chunk_size is None:
         return None
-    size = operator.index(chunk_size)
+    size = core.known_integer(chunk_size, "chunk_size")
     if size < 1:
         raise ValueError(f"chunk_size must be at least 1, found {size} ({location.text()})")
     return size

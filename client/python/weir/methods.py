@@ -48,6 +48,20 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
     return function(*inputs)
 
 
+def _array_function(self, function, types, args, kwargs):
+    """The same for functions that are no ufuncs, such as `numpy.concatenate`."""
+    package = function.__module__.replace("numpy", "", 1).lstrip(".")
+    place = getattr(wnp, package, None) if package else wnp
+    own = getattr(place, function.__name__.rstrip("_"), None)
+    if own is None:
+        raise errors.TracingError(
+            f"{function.__module__}.{function.__name__} cannot work on the traced array"
+            f" {self.describe()} at {location.text()}, and weir.numpy has no such function; return"
+            " the array from the traced function first"
+        )
+    return own(*args, **kwargs)
+
+
 def _is_operand(other):
     return isinstance(other, Array) or core.is_scalar(other) or core.is_numpy(other)
 
@@ -64,6 +78,11 @@ def _backward(function):
         return function(other, self) if _is_operand(other) else NotImplemented
 
     return method
+
+
+def _round(self, ndigits=None):
+    """Returns: the array rounded to this many decimals; without them, as in NumPy, still floats."""
+    return wnp.round(self, ndigits or 0)
 
 
 def _reshape(self, *shape, order="C"):
@@ -89,6 +108,8 @@ def _attach():
     for name in _METHODS:
         setattr(Array, name, getattr(wnp, name))
     Array.__array_ufunc__ = _array_ufunc
+    Array.__array_function__ = _array_function
+    Array.__round__ = _round
     Array.__getitem__ = indexing.getitem
     Array.at = property(indexing.AtProperty, doc="Updates: `x.at[index].set(value)` and its kind.")
     Array.T = property(wnp.transpose, doc="The array with its axes in reverse order.")

@@ -14,7 +14,13 @@ import operator
 from weir import carried, checks, core, dtypes, errors, location, trace as tracing, vectorize
 from weir.array import Array
 from weir.eager import operation
-from weir.numpy import elementwise, reductions
+from weir.numpy import elementwise, linalg, products, reductions
+
+__all__ = (
+    "bernoulli beta bits categorical cauchy chisquare choice dirichlet exponential gamma gumbel"
+    " laplace logistic lognormal multivariate_normal normal permutation poisson rademacher randint"
+    " student_t truncated_normal uniform"
+).split()
 
 
 def _seed_and_key(seed):
@@ -26,7 +32,7 @@ def _seed_and_key(seed):
                 f"a seed must be an integer scalar, found {array.describe()} ({location.text()})"
             )
         return 0, core.cast(array, "u64")
-    number = operator.index(seed)
+    number = core.known_integer(seed, "a seed")
     if not -(2**63) <= number < 2**63:
         raise OverflowError(f"the seed {number} does not fit 64 bits ({location.text()})")
     return number, core.scalar(0, "u64")
@@ -132,10 +138,14 @@ def randint(shape, minval, maxval, dtype="i32", *, seed):
     """Returns: integers from [minval, maxval), each as likely.
 
     The bounds broadcast to `shape`. A range of r numbers is uneven by at most r parts in 2**64.
+
+    Raises: ValueError where Python numbers leave no integer; of others the range is then [minval].
     """
     name = dtypes.name_of(dtype)
     if name not in dtypes.INTEGERS:
         raise TypeError(f"random integers are wanted in {name} ({location.text()})")
+    if core.is_scalar(minval) and core.is_scalar(maxval) and minval >= maxval:
+        raise ValueError(f"there is no integer in [{minval}, {maxval}) ({location.text()})")
     drawn = _draw("rng_bits", seed, shape, "u64")
     low, high = core.to_dtype(minval, "i64"), core.to_dtype(maxval, "i64")
     count = core.elementwise("maximum", core.elementwise("subtract", high, low), 1)
@@ -269,6 +279,138 @@ def poisson(lam, shape=None, dtype="i32", *, seed):
     checks.check(holds, "poisson needs means that are finite and >= 0")
     means = elementwise.where(holds, means, 0.0)  # No loop without an end beside the check.
     return core.cast(_for_each(lambda one: _poisson_of(one, seed), means, shape), name)
+
+
+# --- Distributions made of others.
+
+
+@operation
+def laplace(shape=(), dtype="f32", *, seed):
+    """Returns: numbers of the Laplace distribution with mean 0 and scale 1."""
+    return exponential(shape, dtype, seed=seed) - exponential(shape, dtype, seed=seed)
+
+
+@operation
+def logistic(shape=(), dtype="f32", *, seed):
+    """Returns: numbers of the logistic distribution with mean 0 and scale 1."""
+    return gumbel(shape, dtype, seed=seed) - gumbel(shape, dtype, seed=seed)
+
+
+@operation
+def cauchy(shape=(), dtype="f32", *, seed):
+    """Returns: numbers of the Cauchy distribution with median 0 and scale 1."""
+    name = _float_name(dtype)
+    return elementwise.tan((_draw("rng_uniform", seed, shape, name) - 0.5) * math.pi)
+
+
+@operation
+def lognormal(sigma=1.0, shape=None, dtype=None, *, seed):
+    """Returns: exp(sigma x) for x of the standard normal distribution; sigma broadcasts to `shape`
+    (by default its own) and gives the type.
+    """
+    scale = core.to_dtype(sigma, _float_name(dtype or dtypes.to_inexact(core.type_of(sigma)[0])))
+    extents = scale.shape if shape is None else core.canonical_shape(shape)
+    return elementwise.exp(scale * normal(extents, scale.dtype, seed=seed))
+
+
+@operation
+def rademacher(shape=(), dtype="i32", *, seed):
+    """Returns: -1 or 1, each as likely."""
+    signs = core.cast(bernoulli(0.5, shape, seed=seed), dtypes.name_of(dtype))
+    return 2 * signs - 1
+
+
+@operation
+def chisquare(df, shape=None, dtype=None, *, seed):
+    """Returns: numbers of the chi-square distribution with `df` degrees of freedom, which broadcast
+    to `shape` (by default their own).
+    """
+    return 2 * gamma(elementwise.divide(df, 2), shape, dtype, seed=seed)
+
+
+@operation
+def student_t(df, shape=None, dtype=None, *, seed):
+    """Returns: numbers of Student's t distribution with `df` degrees of freedom, which broadcast to
+    `shape` (by default their own).
+    """
+    half = elementwise.divide(df, 2)
+    drawn = gamma(half, shape, dtype, seed=seed)
+    spread = elementwise.sqrt(core.to_dtype(half, drawn.dtype_name) / drawn)
+    return normal(drawn.shape, drawn.dtype, seed=seed) * spread
+
+
+def _log_gamma(a, shape, name, seed):
+    """Returns: logarithms of gamma numbers, which a small `a` does not make too small."""
+    a = core.to_dtype(a, name)
+    whole = elementwise.log(gamma(a + 1, shape, name, seed=seed))
+    return whole - exponential(whole.shape, name, seed=seed) / a
+
+
+def _common_float(dtype, *operands):
+    met = dtypes.promote([core.type_of(x) for x in operands])[0]
+    return _float_name(dtype or dtypes.to_inexact(met))
+
+
+@operation
+def beta(a, b, shape=None, dtype=None, *, seed):
+    """Returns: numbers between 0 and 1 of the beta distribution; its parameters a and b, which are
+    positive, broadcast to `shape` (by default together).
+    """
+    name = _common_float(dtype, a, b)
+    a, b = core.broadcast(core.to_dtype(a, name), core.to_dtype(b, name))
+    difference = _log_gamma(b, shape, name, seed) - _log_gamma(a, shape, name, seed)
+    return 1 / (1 + elementwise.exp(difference))
+
+
+@operation
+def dirichlet(alpha, shape=None, dtype=None, *, seed):
+    """Draws from the Dirichlet distribution.
+
+    Args:
+      alpha: [..., k], positive; what is in front of k broadcasts to `shape`, by default its own.
+      dtype: a float type, by default that of `alpha` (f32 for integers).
+
+    Returns: T[shape, k], positive numbers whose sum over the last axis is 1.
+    """
+    name = _common_float(dtype, alpha)
+    alpha = core.to_dtype(alpha, name)
+    if not alpha.ndim:
+        raise ValueError(f"dirichlet needs alpha [..., k], found a scalar ({location.text()})")
+    lead = alpha.shape[:-1] if shape is None else core.canonical_shape(shape)
+    logs = _log_gamma(alpha, (*lead, alpha.shape[-1]), name, seed)
+    parts = elementwise.exp(logs - reductions.max(logs, -1, keepdims=True))
+    return parts / reductions.sum(parts, -1, keepdims=True)
+
+
+@operation
+def multivariate_normal(mean, cov, shape=None, dtype=None, *, seed):
+    """Draws vectors from the normal distribution.
+
+    Args:
+      mean: [..., k].
+      cov: [..., k, k], symmetric and positive definite.
+      shape: of the result without k, to which what is in front broadcasts; by default that.
+      dtype: a float type, by default the one in which `mean` and `cov` meet.
+
+    Returns: T[shape, k].
+
+    Raises: ValueError for shapes that do not fit.
+    """
+    name = _common_float(dtype, mean, cov)
+    mean, cov = core.to_dtype(mean, name), core.to_dtype(cov, name)
+    if mean.ndim < 1 or cov.ndim < 2 or cov.shape[-2:] != mean.shape[-1:] * 2:
+        raise ValueError(
+            f"multivariate_normal needs a mean [..., k] and a covariance [..., k, k], found"
+            f" {mean.describe()} and {cov.describe()} ({location.text()})"
+        )
+    lead = core.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
+    lead = lead if shape is None else core.canonical_shape(shape)
+    drawn = normal((*lead, mean.shape[-1], 1), dtypes.to_public(name), seed=seed)
+    spread = products.matmul(linalg.cholesky(cov), drawn)
+    return mean + core.reshape(spread, spread.shape[:-1])
+
+
+# --- How gamma and Poisson numbers are made.
 
 
 def _for_each(draw, parameters, shape):

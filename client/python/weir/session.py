@@ -6,6 +6,7 @@ is made now.
 """
 
 import atexit
+import operator
 import os
 import threading
 
@@ -88,9 +89,11 @@ def connect(address=None, workers=None):
     Returns: the session. As a context manager it is the one that calls use, and is closed at the
     end.
 
-    Raises: Unavailable if nobody answers.
+    Raises: Unavailable if nobody answers; ValueError for workers below 1.
     """
     global _default
+    if workers is not None and operator.index(workers) < 1:
+        raise ValueError(f"a session needs a worker at least, found workers={workers}")
     session = Session(address or os.environ.get("WEIR_ADDRESS") or None, workers)
     with _lock:
         _default = session

@@ -1,17 +1,48 @@
-"""Pytrees: arrays inside nested tuples, lists, dictionaries and named tuples. None is a tree
-without leaves.
+"""Pytrees: arrays inside nested tuples, lists, dictionaries, named tuples and instances of classes
+that are registered. None is a tree without leaves.
 """
+
+import dataclasses
+
+from weir import location
+
+__all__ = "broadcast_prefix flatten leaves map paths register unflatten".split()
+
+_registered = {}  # for a class: (names of attributes that are trees, names of fixed ones)
+
+
+def register(kind, fields=None, fixed=()):
+    """Makes the instances of a class trees.
+
+    Args:
+      kind: a class; `kind(**attributes)` makes an instance, with whatever stands in for arrays.
+      fields: names of its attributes that are trees; of a dataclass by default all that are not
+        fixed.
+      fixed: names of those that are part of the structure: hashable, known while tracing, and equal
+        where two trees are to have one structure.
+
+    Returns: `kind`.
+
+    Raises: TypeError without fields for what is no dataclass.
+    """
+    if fields is None:
+        if not dataclasses.is_dataclass(kind):
+            raise TypeError(f"name the fields of {kind.__name__}, which is no dataclass")
+        fields = [each.name for each in dataclasses.fields(kind) if each.name not in fixed]
+    _registered[kind] = (tuple(fields), tuple(fixed))
+    return kind
 
 
 class Structure:
     """What is left of a tree without its leaves. Hashable; equal structures compare equal."""
 
-    __slots__ = ("kind", "keys", "children")
+    __slots__ = ("kind", "keys", "children", "fixed")
 
-    def __init__(self, kind, keys=(), children=()):
+    def __init__(self, kind, keys=(), children=(), fixed=()):
         self.kind = kind
         self.keys = tuple(keys)
         self.children = tuple(children)
+        self.fixed = tuple(fixed)
 
     def __eq__(self, other):
         return isinstance(other, Structure) and self._identity() == other._identity()
@@ -20,10 +51,11 @@ class Structure:
         return hash(self._identity())
 
     def _identity(self):
-        return (self.kind, self.keys, self.children)
+        return (self.kind, self.keys, self.children, self.fixed)
 
     @property
     def num_leaves(self):
+        """How many arrays a tree of this structure has."""
         if self.kind is LEAF:
             return 1
         return sum(child.num_leaves for child in self.children)
@@ -36,7 +68,7 @@ class Structure:
         if self.kind is dict:
             pairs = zip(self.keys, self.children)
             return "{" + ", ".join(f"{key!r}: {child!r}" for key, child in pairs) + "}"
-        parts = ", ".join(repr(child) for child in self.children)
+        parts = ", ".join([repr(child) for child in self.children] + [repr(x) for x in self.fixed])
         if self.kind is list:
             return f"[{parts}]"
         name = "" if self.kind is tuple else self.kind.__name__
@@ -61,6 +93,9 @@ def _parts(tree):
         return type(tree), (), list(tree)
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
         return type(tree), tree._fields, list(tree)
+    if type(tree) in _registered:
+        fields, _ = _registered[type(tree)]
+        return type(tree), fields, [getattr(tree, name) for name in fields]
     return None
 
 
@@ -76,7 +111,9 @@ def _collect(tree, leaves):
         leaves.append(tree)
         return _LEAF_STRUCTURE
     kind, keys, children = parts
-    return Structure(kind, keys, [_collect(child, leaves) for child in children])
+    fixed = _registered[kind][1] if kind in _registered else ()
+    children = [_collect(child, leaves) for child in children]
+    return Structure(kind, keys, children, [getattr(tree, name) for name in fixed])
 
 
 def unflatten(structure, leaves):
@@ -95,6 +132,9 @@ def _rebuild(structure, leaves):
         return dict(zip(structure.keys, children))
     if kind in (tuple, list):
         return kind(children)
+    if kind in _registered:
+        fields, fixed = _registered[kind]
+        return kind(**dict(zip(fields, children)), **dict(zip(fixed, structure.fixed)))
     return kind(*children)
 
 
@@ -114,7 +154,9 @@ def map(function, tree, *rest):  # pylint: disable=redefined-builtin
     for other in rest:
         values, found = flatten(other)
         if found != structure:
-            raise ValueError(f"trees have different structures: {structure} and {found}")
+            raise ValueError(
+                f"trees have different structures: {structure} and {found} ({location.text()})"
+            )
         columns.append(values)
     return unflatten(structure, [function(*row) for row in zip(*columns)])
 
@@ -147,7 +189,9 @@ def broadcast_prefix(prefix, tree, what):
         theirs is not None and len(ours[2]) == len(theirs[2]) and list(ours[1]) == list(theirs[1])
     )
     if not fits:
-        raise ValueError(f"{what} {prefix!r} does not fit the structure {flatten(tree)[1]}")
+        raise ValueError(
+            f"{what} {prefix!r} does not fit the structure {flatten(tree)[1]} ({location.text()})"
+        )
     out = []
     for ours_child, theirs_child in zip(ours[2], theirs[2]):
         out.extend(broadcast_prefix(ours_child, theirs_child, what))

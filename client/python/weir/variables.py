@@ -38,10 +38,12 @@ class Variable:
 
     @property
     def shape(self):
+        """The sizes of the value, which never change."""
         return self._value.shape
 
     @property
     def dtype(self):
+        """The NumPy element type of the value, which never changes."""
         return self._value.dtype
 
     def value(self):

@@ -3,6 +3,8 @@
 import functools
 import inspect
 
+import numpy as np
+
 from weir import core, location, loops, tree
 from weir.eager import operation
 from weir.indexing import take_row
@@ -83,10 +85,16 @@ class _MappedArguments:
             self._axes.append(None)
             self._leaves.append(leaf)
             return
+        if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
+            raise TypeError(
+                f"vmap: in_axes must hold integers and None, found {axis!r} for argument {name}"
+                f" ({location.text()})"
+            )
         array = core.as_array(leaf, f"argument {name}, which vmap maps over axis {axis},")
         if not -array.ndim <= axis < array.ndim:
             raise ValueError(
-                f"vmap: argument {name} of shape {array.shape} has no axis {axis} to map over"
+                f"vmap: argument {name} of shape {array.shape} has no axis {axis} to map over; an"
+                " argument that all examples share has None in in_axes"
                 f" ({location.text()})"
             )
         axis %= array.ndim

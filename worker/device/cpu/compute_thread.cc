@@ -26,8 +26,10 @@ CpuSet PartOfCpus(int index, int parts) {
   return CpuSet(cpus.begin() + count * index / parts, cpus.begin() + count * (index + 1) / parts);
 }
 
+void KeepLibrariesOnThisThread() { omp_set_num_threads(1); }
+
 void EnterComputeThread(const CpuSet& cpus) {
-  omp_set_num_threads(1);
+  KeepLibrariesOnThisThread();
   const sched_param priority{};
   pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
   if (cpus.empty()) return;

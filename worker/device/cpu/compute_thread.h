@@ -13,9 +13,12 @@ using CpuSet = std::vector<int>;
 // one; empty where there are fewer CPUs than parts.
 CpuSet PartOfCpus(int index, int parts);
 
-// Keeps the calling thread on `cpus`, lets threads that handle messages finish before it when it is
-// woken (SCHED_BATCH), and makes libraries called on it stay on it: a team of OpenMP threads stalls
-// for milliseconds when a core is busy.
+// Makes libraries called on this thread stay on it: a team of OpenMP threads stalls for
+// milliseconds when a core is busy.
+void KeepLibrariesOnThisThread();
+
+// Does so too, keeps the calling thread on `cpus`, and lets threads that handle messages finish
+// before it when it is woken (SCHED_BATCH).
 void EnterComputeThread(const CpuSet& cpus);
 
 }  // namespace weir::cpu

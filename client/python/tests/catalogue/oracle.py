@@ -13,8 +13,11 @@ _TOLERANCE = {np.dtype(kind): 1e-5 for kind in ("float32", "complex64")}
 _TOLERANCE |= {np.dtype(kind): 1e-12 for kind in ("float64", "complex128")}
 
 
-def agree(body, *tables, n=3, want=None, of_largest=False):
+def agree(body, *tables, n=3, want=None, of_largest=False, before=None):
     """Runs `body(xp, i, *tables)` for i = 0 .. n-1, and for n = 0 and n = 1.
+
+    With `before`, what the body takes in place of the tables is `before(xp, *tables)`, a tuple made
+    outside of the loop.
 
     pfor, whole and in chunks and without a fallback, gives the bits of for_loop. These are the
     numbers of `want(i, *tables)`, or of the body itself where xp is NumPy, unless `want` is False.
@@ -22,24 +25,31 @@ def agree(body, *tables, n=3, want=None, of_largest=False):
 
     Returns: what pfor returned.
     """
-    nothing = _run(body, tables, weir.pfor, 0, strict=True)
-    assert_same_bits(nothing, _run(body, tables, weir.for_loop, 0))
+    before = before or (lambda xp, *given: given)
+    run = functools.partial(_run, body, before, tables)
+    nothing = run(weir.pfor, 0, strict=True)
+    assert_same_bits(nothing, run(weir.for_loop, 0))
     for count in (1, n):
-        expected = _run(body, tables, weir.for_loop, count)
+        expected = run(weir.for_loop, count)
         for chunk_size in (None, 1, 2)[:count]:
-            got = _run(body, tables, weir.pfor, count, chunk_size=chunk_size, strict=True)
+            got = run(weir.pfor, count, chunk_size=chunk_size, strict=True)
             assert_same_bits(got, expected)
         assert_same_bits(nothing, weir.tree.map(lambda leaf: leaf[:0], got))
         if want is not False:
             numpy_body = want or functools.partial(body, np)
-            rows = [numpy_body(i, *tables) for i in range(count)]
+            rows = [numpy_body(i, *before(np, *tables)) for i in range(count)]
             assert_numbers(got, weir.tree.map(lambda *leaves: np.stack(leaves), *rows), of_largest)
     return got
 
 
-def _run(body, tables, loop, n, **options):
+def _run(body, before, tables, loop, n, **options):
     """The tables are inputs of the program, so that nothing is known when it is compiled."""
-    return weir.jit(lambda *given: loop(lambda i: body(wnp, i, *given), n, **options))(*tables)
+
+    def program(*given):
+        taken = before(wnp, *given)
+        return loop(lambda i: body(wnp, i, *taken), n, **options)
+
+    return weir.jit(program)(*tables)
 
 
 def assert_numbers(got, want, of_largest=False):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from weir import core, dtypes, trace as tracing, tree
+from weir import core, dtypes, location, trace as tracing, tree
 from weir.array import Array
 from weir.eager import operation
 
@@ -38,9 +38,12 @@ def _known(values, dtype):
         return made.astype(dtypes.to_numpy(dtypes.name_of(dtype)))
     if core.is_numpy(values) or any(core.is_numpy(leaf) for leaf in tree.leaves(values)):
         return made
+    # NumPy makes unsigned integers or objects of what 64 bits do not hold.
+    if made.dtype.kind in "iuO":
+        ends = (made.max(), made.min()) if made.size and made.dtype.kind != "O" else made.ravel()
+        for number in ends:
+            core.check_range(number if made.dtype.kind == "O" else int(number), "i32")
     kind = {"i": np.int32, "f": np.float32, "c": np.complex64}.get(made.dtype.kind, made.dtype)
-    if kind is np.int32 and made.size and (made.max() > 2**31 - 1 or made.min() < -(2**31)):
-        raise OverflowError("a Python integer is out of range for i32; give a dtype")
     return made.astype(kind)
 
 
@@ -124,7 +127,7 @@ def arange(start, stop=None, step=None, dtype=None):
         if isinstance(number, Array):
             raise TypeError(
                 f"the bounds of arange must be known while tracing, found {number.describe()}: they"
-                " decide the shape"
+                f" decide the shape ({location.text()})"
             )
     integers = all(isinstance(number, (int, np.integer)) for number in (start, stop, step))
     name = _name(dtype, "i32" if integers else "f32")
@@ -133,8 +136,12 @@ def arange(start, stop=None, step=None, dtype=None):
             core.constant(np.arange(start, stop, step).astype(dtypes.to_numpy(name))), name
         )
     if step == 0:
-        raise ValueError("the step of arange is 0")
-    counted = core.iota((max(0, math.ceil((stop - start) / step)),), 0, "i64")
+        raise ValueError(f"the step of arange is 0 ({location.text()})")
+    count = len(range(start, stop, step))
+    if count:
+        core.check_range(int(start), name)
+        core.check_range(int(start + (count - 1) * step), name)
+    counted = core.iota((count,), 0, "i64")
     out = core.cast(
         core.elementwise("add", core.elementwise("multiply", counted, step), start), name
     )
@@ -143,9 +150,10 @@ def arange(start, stop=None, step=None, dtype=None):
 
 @operation
 def linspace(start, stop, num=50, endpoint=True, dtype=None):
-    """Returns: `num` numbers from start to stop in equal steps; f32 by default.
+    """Returns: `num` numbers from start to stop in equal steps, along a new axis in front where
+    these are arrays; f32 by default.
 
-    start and stop are scalars, known or traced.
+    start and stop are known or traced.
     """
     name = _name(dtype)
     if not isinstance(start, Array) and not isinstance(stop, Array):
@@ -153,8 +161,9 @@ def linspace(start, stop, num=50, endpoint=True, dtype=None):
         return core.cast(core.constant(line), name)
     fractions = np.linspace(0, 1, num, endpoint=endpoint)
     floats = dtypes.to_inexact(name)
-    first, last = core.to_dtype(start, floats), core.to_dtype(stop, floats)
+    first, last = core.broadcast(core.to_dtype(start, floats), core.to_dtype(stop, floats))
     weights = core.constant(fractions.astype(dtypes.to_numpy(floats)))
+    weights = core.reshape(weights, (num, *[1] * first.ndim))
     return core.cast(first * (1 - weights) + last * weights, name)
 
 

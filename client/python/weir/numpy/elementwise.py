@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from weir import core, dtypes
+from weir import core, dtypes, location
 from weir.eager import operation
 from weir.numpy import complexes
 
@@ -86,11 +86,6 @@ _BINARY = {
     "maximum": ("maximum", "or", "the greater one, NaN if either is"),
     "minimum": ("minimum", "and", "the smaller one, NaN if either is"),
     "subtract": ("subtract", None, "x - y"),
-    "floor_divide": (
-        "floor_divide",
-        None,
-        "the greatest integer below x / y; integers: x // 0 is -1",
-    ),
     "mod": ("floor_mod", None, "x - y * floor(x / y), with the sign of y; integers: x % 0 is x"),
     "fmod": ("remainder", None, "x - y * trunc(x / y), with the sign of x"),
 }
@@ -236,6 +231,12 @@ def negative(x):
 
 
 @operation
+def copy(x):
+    """Returns: x; arrays of a program never change."""
+    return core.as_array(x)
+
+
+@operation
 def positive(x):
     """Returns: x."""
     return core.as_array(x)
@@ -308,9 +309,24 @@ def float_power(x, y):
 
 
 @operation
+def floor_divide(x, y):
+    """Returns: the greatest integer below x / y, of each pair; integers: x // 0 is -1."""
+    a, b = core.broadcast(*core.promote(x, y))
+    if a.dtype_name == "bool":
+        raise TypeError(f"floor_divide is not defined for bool; use .astype ({location.text()})")
+    if a.dtype_name not in dtypes.FLOATS:
+        return core.elementwise("floor_divide", a, b)
+    # Of the exact x / y: as in Python, 1.0 // 0.1 is 9, and -1.0 // inf is -1.
+    rest = core.elementwise("remainder", a, b)
+    whole = (a - rest) / b
+    down = (rest != 0) & ((rest < 0) != (b < 0))
+    return where(b == 0, a / b, round(where(down, whole - 1, whole)))
+
+
+@operation
 def divmod(x, y):  # pylint: disable=redefined-builtin
     """Returns: (floor_divide(x, y), mod(x, y))."""
-    return _MODULE.floor_divide(x, y), mod(x, y)
+    return floor_divide(x, y), mod(x, y)
 
 
 @operation
@@ -342,9 +358,12 @@ around = round
 
 
 @operation
-def clip(x, min=None, max=None):  # pylint: disable=redefined-builtin
-    """Returns: x within the bounds; None is no bound."""
+def clip(
+    x, min=None, max=None, *, a_min=None, a_max=None
+):  # pylint: disable=redefined-builtin
+    """Returns: x within the bounds, which have two names each; None is no bound."""
     out = core.as_array(x)
+    min, max = a_min if min is None else min, a_max if max is None else max
     if min is not None:
         out = core.elementwise("maximum", out, min)
     if max is not None:
@@ -355,24 +374,30 @@ def clip(x, min=None, max=None):  # pylint: disable=redefined-builtin
 @operation
 def fmax(x, y):
     """Returns: the greater one; a number where the other is NaN."""
-    a, b = core.broadcast(*core.promote_inexact(x, y))
-    greater = core.apply("maximum", [a, b])
+    a, b = core.broadcast(*core.promote(x, y))
+    greater = _MODULE.maximum(a, b)
+    if a.dtype_name not in dtypes.FLOATS:
+        return greater
     return core.apply("select", [isnan(a), b, core.apply("select", [isnan(b), a, greater])])
 
 
 @operation
 def fmin(x, y):
     """Returns: the smaller one; a number where the other is NaN."""
-    a, b = core.broadcast(*core.promote_inexact(x, y))
-    smaller = core.apply("minimum", [a, b])
+    a, b = core.broadcast(*core.promote(x, y))
+    smaller = _MODULE.minimum(a, b)
+    if a.dtype_name not in dtypes.FLOATS:
+        return smaller
     return core.apply("select", [isnan(a), b, core.apply("select", [isnan(b), a, smaller])])
 
 
 @operation
 def logaddexp(x, y):
     """Returns: log(exp(x) + exp(y)) without overflow."""
-    a, b = core.broadcast(*core.promote_inexact(x, y))
-    greater = core.apply("maximum", [a, b])
+    a, b = core.broadcast(*core.promote(x, y))
+    greater = _MODULE.maximum(a, b)
+    if a.dtype_name not in dtypes.FLOATS:
+        return greater
     difference = core.apply("subtract", [a, b])
     tail = core.apply("log1p", [core.apply("exp", [core.apply("negate", [abs(difference)])])])
     # Equal infinities have no difference.

@@ -1,12 +1,16 @@
 """numpy.fft: discrete Fourier transforms over one to three axes, of f32, f64, c64 and c128.
 
-Lengths are those of the axes; `norm` is 'backward', as in NumPy.
+Where lengths are given, axes are cut or filled with zeros to them; else they are those of the axes.
+`norm` is 'backward', as in NumPy.
 """
 
-from weir import core, dtypes
-from weir.eager import operation
+import numpy as np
 
-__all__ = "fft fft2 fftn ifft ifft2 ifftn irfft rfft".split()
+from weir import core, dtypes, location
+from weir.eager import operation
+from weir.numpy import shaping
+
+__all__ = "fft fft2 fftfreq fftn fftshift ifft ifft2 ifftn ifftshift irfft rfft rfftfreq".split()
 
 
 def _transform(x, kind, axes, length=None):
@@ -31,49 +35,109 @@ def _transform(x, kind, axes, length=None):
     return core.transpose(moved, back)
 
 
-@operation
-def fft(x, axis=-1):
-    """Returns: the transform along one axis."""
-    return _transform(x, "FFT", [axis])
+def _sized(x, lengths, axes):
+    """Returns: (x with these lengths of its axes, the axes)."""
+    array = core.as_array(x)
+    if axes is None:
+        axes = range(array.ndim) if lengths is None else range(-len(lengths), 0)
+    axes = [core.canonical_axis(axis, array.ndim) for axis in axes]
+    if lengths is None or all(length is None for length in lengths):
+        return array, axes
+    if len(lengths) != len(axes):
+        raise ValueError(
+            f"a transform has {len(lengths)} lengths for {len(axes)} axes ({location.text()})"
+        )
+    for length, axis in zip(lengths, axes):
+        extent = array.shape[axis]
+        if length < extent:
+            array = core.slice_axis(array, axis, 0, length)
+        elif length > extent:
+            widths = [(0, length - extent) if i == axis else (0, 0) for i in range(array.ndim)]
+            array = shaping.pad(array, widths)
+    return array, axes
 
 
 @operation
-def ifft(x, axis=-1):
-    """Returns: the inverse transform along one axis."""
-    return _transform(x, "IFFT", [axis])
+def fft(x, n=None, axis=-1):
+    """Returns: the transform along one axis, of length n."""
+    array, axes = _sized(x, [n], [axis])
+    return _transform(array, "FFT", axes)
 
 
 @operation
-def fft2(x, axes=(-2, -1)):
-    """Returns: the transform over two axes."""
-    return _transform(x, "FFT", axes)
+def ifft(x, n=None, axis=-1):
+    """Returns: the inverse transform along one axis, of length n."""
+    array, axes = _sized(x, [n], [axis])
+    return _transform(array, "IFFT", axes)
 
 
 @operation
-def ifft2(x, axes=(-2, -1)):
-    """Returns: the inverse transform over two axes."""
-    return _transform(x, "IFFT", axes)
+def fft2(x, s=None, axes=(-2, -1)):
+    """Returns: the transform over two axes, of the lengths s."""
+    array, axes = _sized(x, s, axes)
+    return _transform(array, "FFT", axes)
 
 
 @operation
-def fftn(x, axes=None):
-    """Returns: the transform over up to three axes; default all."""
-    return _transform(x, "FFT", range(core.as_array(x).ndim) if axes is None else axes)
+def ifft2(x, s=None, axes=(-2, -1)):
+    """Returns: the inverse transform over two axes, of the lengths s."""
+    array, axes = _sized(x, s, axes)
+    return _transform(array, "IFFT", axes)
 
 
 @operation
-def ifftn(x, axes=None):
-    """Returns: the inverse transform over up to three axes; default all."""
-    return _transform(x, "IFFT", range(core.as_array(x).ndim) if axes is None else axes)
+def fftn(x, s=None, axes=None):
+    """Returns: the transform over up to three axes, of the lengths s; default all."""
+    array, axes = _sized(x, s, axes)
+    return _transform(array, "FFT", axes)
 
 
 @operation
-def rfft(x, axis=-1):
-    """Returns: frequencies 0 .. n // 2 of real numbers along one axis."""
-    return _transform(x, "RFFT", [axis])
+def ifftn(x, s=None, axes=None):
+    """Returns: the inverse transform over up to three axes, of the lengths s; default all."""
+    array, axes = _sized(x, s, axes)
+    return _transform(array, "IFFT", axes)
+
+
+@operation
+def rfft(x, n=None, axis=-1):
+    """Returns: frequencies 0 .. n // 2 of n real numbers along one axis."""
+    array, axes = _sized(x, [n], [axis])
+    return _transform(array, "RFFT", axes)
 
 
 @operation
 def irfft(x, n=None, axis=-1):
     """Returns: n real numbers (default 2 (m - 1)) from the m frequencies of `rfft`."""
-    return _transform(x, "IRFFT", [axis], n)
+    array = core.as_array(x)
+    if n is not None and array.shape[core.canonical_axis(axis, array.ndim)] != n // 2 + 1:
+        array, _ = _sized(array, [n // 2 + 1], [axis])
+    return _transform(array, "IRFFT", [axis], n)
+
+
+@operation
+def fftshift(x, axes=None):
+    """Returns: x with frequency 0 moved to the middle of each of the axes; default all."""
+    array = core.as_array(x)
+    axes = core.canonical_axes(axes, array.ndim)
+    return shaping.roll(array, [array.shape[axis] // 2 for axis in axes], axes)
+
+
+@operation
+def ifftshift(x, axes=None):
+    """Returns: x with the middle moved to the front; undoes `fftshift`."""
+    array = core.as_array(x)
+    axes = core.canonical_axes(axes, array.ndim)
+    return shaping.roll(array, [-(array.shape[axis] // 2) for axis in axes], axes)
+
+
+@operation
+def fftfreq(n, d=1.0):
+    """Returns: f32[n], the frequencies of `fft` for samples that are d apart."""
+    return core.constant(np.fft.fftfreq(n).astype(np.float32)) / d
+
+
+@operation
+def rfftfreq(n, d=1.0):
+    """Returns: f32[n // 2 + 1], the frequencies of `rfft` for samples that are d apart."""
+    return core.constant(np.fft.rfftfreq(n).astype(np.float32)) / d

@@ -4,31 +4,35 @@ All functions take matrices as the last two axes, [..., m, n], of f32, f64, c64 
 numbers become f32. Singular matrices make inf or NaN, not errors.
 """
 
+import functools
+import math
+
 import numpy as np
 
-from weir import core, dtypes
+from weir import core, dtypes, location
 from weir.eager import operation
-from weir.numpy import elementwise, matrices, ordering, products, reductions
+from weir.numpy import elementwise, matrices, ordering, products, reductions, shaping
 from weir.numpy.creation import eye
-from weir.numpy.products import norm
 
 __all__ = (
-    "cholesky det eig eigh eigvals eigvalsh inv matrix_power matrix_rank norm pinv qr slogdet solve"
-    " svd svdvals"
+    "cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank multi_dot norm"
+    " pinv qr slogdet solve solve_triangular svd svdvals"
 ).split()
 
 
 def _matrices(x, what):
     array = core.promote_inexact(core.as_array(x))[0]
     if array.ndim < 2:
-        raise ValueError(f"{what} needs a matrix, found {array.describe()}")
+        raise ValueError(f"{what} needs a matrix, found {array.describe()} ({location.text()})")
     return array
 
 
 def _squares(x, what):
     array = _matrices(x, what)
     if array.shape[-1] != array.shape[-2]:
-        raise ValueError(f"{what} needs a square matrix, found {array.describe()}")
+        raise ValueError(
+            f"{what} needs a square matrix, found {array.describe()} ({location.text()})"
+        )
     return array
 
 
@@ -108,6 +112,14 @@ def svdvals(x):
     return svd(x, compute_uv=False)
 
 
+def _check_sides(what, a, b):
+    if b.shape[-2] != a.shape[-1]:
+        raise ValueError(
+            f"{what}: the right-hand side {b.describe()} has another size than the matrix"
+            f" {a.describe()} ({location.text()})"
+        )
+
+
 @operation
 def solve(a, b):
     """Returns: x with a x = b, for b of one right-hand side [m] or several [..., m, k]."""
@@ -116,6 +128,7 @@ def solve(a, b):
     is_vector = b.ndim == 1
     if is_vector:
         b = core.expand_dims(b, [1])
+    _check_sides("solve", a, b)
     lead = core.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     b = core.broadcast_to(b, (*lead, *b.shape[-2:]))
     factors, _, order = _lu(a)
@@ -126,6 +139,36 @@ def solve(a, b):
     for lower in (True, False):
         attrs = {"left_side": True, "lower": lower, "unit_diagonal": lower}
         x = core.apply("triangular_solve", [factors, x], {**attrs, "transpose_a": "NO_TRANSPOSE"})
+    return core.reshape(x, x.shape[:-1]) if is_vector else x
+
+
+@operation
+def solve_triangular(a, b, lower=False, trans=0):
+    """Returns: x with a x = b, where one triangle of a is read.
+
+    Args:
+      a: [..., m, m].
+      b: one right-hand side [m] or several [..., m, k].
+      lower: which triangle of a.
+      trans: 0 for a x = b, 1 for a^T x = b, 2 for a^H x = b.
+    """
+    a, b = core.promote_inexact(core.as_array(a), core.as_array(b))
+    a = _squares(a, "solve_triangular")
+    if trans not in (0, 1, 2):
+        raise ValueError(f"trans must be 0, 1 or 2, found {trans!r} ({location.text()})")
+    is_vector = b.ndim == 1
+    if is_vector:
+        b = core.expand_dims(b, [1])
+    _check_sides("solve_triangular", a, b)
+    lead = core.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    operands = [core.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (a, b)]
+    attrs = {
+        "left_side": True,
+        "lower": bool(lower),
+        "unit_diagonal": False,
+        "transpose_a": ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")[trans],
+    }
+    x = core.apply("triangular_solve", operands, attrs)
     return core.reshape(x, x.shape[:-1]) if is_vector else x
 
 
@@ -180,6 +223,69 @@ def pinv(x, rcond=None):
 
 
 @operation
+def lstsq(a, b, rcond=None):
+    """Solves a x = b in the sense of least squares; of several solutions the shortest.
+
+    Args:
+      a: [m, n].
+      b: one right-hand side [m] or several [m, k].
+      rcond: singular values below rcond times the largest count as 0 (default: max(m, n) eps).
+
+    Returns: (x, the sums of squares that are left for each right-hand side, the rank of a as i32,
+      its singular values).
+    """
+    a, b = core.promote_inexact(core.as_array(a), core.as_array(b))
+    if a.ndim != 2 or b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
+        raise ValueError(
+            f"lstsq needs a [m, n] and b [m] or [m, k], found {a.describe()} and {b.describe()}"
+            f" ({location.text()})"
+        )
+    sides = core.expand_dims(b, [1]) if b.ndim == 1 else b
+    u, s, vh = svd(a, full_matrices=False)
+    kept = _exceeding(s, max(a.shape) * _eps(s) if rcond is None else rcond)
+    inverse = elementwise.where(kept, 1 / elementwise.where(kept, s, 1), 0)
+    parts = products.matmul(_adjoint(u), sides)
+    parts = parts * core.expand_dims(core.cast(inverse, a.dtype_name), [1])
+    x = products.matmul(_adjoint(vh), parts)
+    length = elementwise.abs(sides - products.matmul(a, x))
+    left = reductions.sum(length * length, axis=0)
+    rank = reductions.sum(core.cast(kept, "i32"))
+    return (core.reshape(x, x.shape[:1]) if b.ndim == 1 else x), left, rank, s
+
+
+@operation
+def cond(x, p=None):
+    """Returns: the condition of each matrix: its norm of order `p` (2 by default) times that of its
+    inverse.
+    """
+    array = _matrices(x, "cond")
+    if p is None or p in (2, -2):
+        s = svd(array, compute_uv=False)
+        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+    return norm(array, p, (-2, -1)) * norm(inv(array), p, (-2, -1))
+
+
+@operation
+def multi_dot(arrays):
+    """Returns: the product of two matrices or more, in the order that costs least; the first and
+    the last may be vectors.
+    """
+    return functools.reduce(products.matmul, _by_cost([core.as_array(x) for x in arrays]))
+
+
+def _by_cost(arrays):
+    """Returns: the arrays, of which the cheapest neighbours are multiplied until two are left."""
+    while len(arrays) > 2:
+        costs = [
+            math.prod(x.shape) * (y.shape[-1] if y.ndim > 1 else 1)
+            for x, y in zip(arrays, arrays[1:])
+        ]
+        k = costs.index(min(costs))
+        arrays[k : k + 2] = [products.matmul(arrays[k], arrays[k + 1])]
+    return arrays
+
+
+@operation
 def matrix_rank(x, rtol=None):
     """Returns: i32, how many singular values exceed rtol times the largest (default: max(m, n)
     eps).
@@ -206,3 +312,57 @@ def matrix_power(x, n):
         if n:
             array = products.matmul(array, array)
     return result
+
+
+@operation
+def norm(x, ord=None, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
+    """Returns: the length of vectors or the norm of matrices, as NumPy's.
+
+    Args:
+      x: numbers; integers become f32.
+      ord: None: the square root of the sum of squares. For vectors a number p, inf, -inf or 0; for
+        matrices "fro", "nuc", 1, -1, 2, -2, inf or -inf.
+      axis: an integer for vectors, a pair for matrices; all axes by default, which are one or two
+        where `ord` is given.
+      keepdims: whether the axes stay with size 1.
+    """
+    (array,) = core.promote_inexact(core.as_array(x))
+    size = elementwise.abs(array)
+    axes = core.canonical_axes(axis, array.ndim)
+    if ord is None or (ord == "fro" and len(axes) == 2):
+        return elementwise.sqrt(reductions.sum(size * size, axes, keepdims=keepdims))
+    if len(axes) == 1:
+        return _vector_norm(size, ord, axes, keepdims)
+    if len(axes) != 2:
+        raise ValueError(
+            f"norm of order {ord!r} goes over one or two axes, found {axes} ({location.text()})"
+        )
+    return _matrix_norm(array, size, ord, axes, keepdims)
+
+
+def _vector_norm(size, order, axes, keepdims):
+    if isinstance(order, str):
+        raise ValueError(f"vectors have no norm {order!r} ({location.text()})")
+    if order in (np.inf, -np.inf):
+        return (reductions.max if order > 0 else reductions.min)(size, axes, keepdims)
+    if order == 0:
+        return core.cast(reductions.sum(size != 0, axes, keepdims=keepdims), size.dtype_name)
+    return reductions.sum(size**order, axes, keepdims=keepdims) ** (1 / order)
+
+
+def _matrix_norm(array, size, order, axes, keepdims):
+    rows, columns = axes
+    largest = reductions.min if order in (-1, -2, -np.inf) else reductions.max
+    if order in (1, -1, np.inf, -np.inf):
+        added, rest = (rows, columns) if order in (1, -1) else (columns, rows)
+        out = largest(reductions.sum(size, added, keepdims=True), rest, True)
+    elif order in (2, -2, "nuc"):
+        moved = shaping.moveaxis(array, axes, (-2, -1))
+        s = svd(moved, compute_uv=False)
+        out = reductions.sum(s, -1) if order == "nuc" else largest(s, -1)
+        out = core.expand_dims(out, sorted(axes))
+    else:
+        raise ValueError(f"matrices have no norm {order!r} ({location.text()})")
+    if keepdims:
+        return out
+    return core.reshape(out, [e for i, e in enumerate(out.shape) if i not in axes])

@@ -1,6 +1,11 @@
 """Sorting, searching and taking elements by position."""
 
+import math
+
+import numpy as np
+
 from weir import core, dtypes, indexing
+from weir.array import Array
 from weir.eager import operation
 from weir.numpy import reductions, shaping
 
@@ -50,16 +55,19 @@ def quantile(x, q, axis=None, keepdims=False):
     """Returns: the element below which a part q of the elements lies, interpolated; NaN if there is
     one.
 
-    `q` is a number known while tracing.
+    Args:
+      x: real numbers.
+      q: a number or an array, known or traced; its axes come first in the result.
+      axis: one axis or several; all of them by default.
+      keepdims: whether the axes stay with size 1.
     """
-    (array,) = core.promote_inexact(x)
-    shape = array.shape
-    kept = [1] * len(shape)
-    if axis is None:
-        array, at = shaping.ravel(array), 0
-    else:
-        at = core.canonical_axis(axis, array.ndim)
-        kept = [1 if i == at else extent for i, extent in enumerate(shape)]
+    if isinstance(q, Array) or np.ndim(q):
+        return _quantiles(x, q, axis, keepdims)
+    array, at, kept = core.join_axes(core.promote_inexact(x)[0], axis)
+    if not array.shape[at]:
+        kind = array.dtype_name
+        array = core.full([1 if i == at else e for i, e in enumerate(array.shape)], np.nan, "f64")
+        array = core.cast(array, kind)
     ordered = core.apply("sort", [array], {"axis": at, "descending": False, "is_stable": True})
     place = float(q) * (array.shape[at] - 1)
     low = int(place)
@@ -72,6 +80,26 @@ def quantile(x, q, axis=None, keepdims=False):
     if keepdims:
         return core.reshape(out, kept)
     return core.reshape(out, [extent for i, extent in enumerate(out.shape) if i != at])
+
+
+def _quantiles(x, q, axis, keepdims):
+    if not isinstance(q, Array):
+        known = np.asarray(q)
+        found = [quantile(x, part, axis, keepdims) for part in known.ravel()]
+        return core.reshape(shaping.stack(found), known.shape + found[0].shape)
+    array, at, kept = core.join_axes(core.promote_inexact(x)[0], axis)
+    array = shaping.moveaxis(array, at, 0)
+    ordered, last = sort(array, 0), array.shape[0] - 1
+    place = core.to_dtype(q, array.dtype_name) * last
+    low = core.cast(core.apply("floor", [place]), "i64")
+    part = place - core.cast(low, array.dtype_name)
+    high = core.elementwise("minimum", low + 1, last)
+    below, above = ordered[low], ordered[high]
+    part = core.reshape(part, (*part.shape, *[1] * (array.ndim - 1)))
+    out = below + (above - below) * part
+    greatest = core.broadcast_to(ordered[last], out.shape)
+    out = core.apply("select", [core.apply("is_nan", [greatest]), greatest, out])
+    return core.reshape(out, (*core.as_array(q).shape, *kept)) if keepdims else out
 
 
 @operation
@@ -189,6 +217,12 @@ def shape(x):
 def ndim(x):
     """Returns: the number of axes of x."""
     return len(shape(x))
+
+
+def size(x, axis=None):
+    """Returns: the number of elements of x, or of its axis `axis`, a Python integer."""
+    extents = shape(x)
+    return math.prod(extents) if axis is None else extents[core.canonical_axis(axis, len(extents))]
 
 
 def result_type(*operands):

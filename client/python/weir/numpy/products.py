@@ -256,11 +256,3 @@ def _expand_ones(term, other):
         if label in other.labels and shape[i] == 1:
             shape[i] = other.array.shape[other.labels.index(label)]
     return _Term(core.broadcast_to(term.array, shape), term.labels)
-
-
-@operation
-def norm(x, axis=None, keepdims=False):
-    """Returns: the square root of the sum of squares over `axis`."""
-    (array,) = core.promote_inexact(x)
-    length = core.apply("abs", [array])
-    return core.elementwise("sqrt", reductions.sum(length * length, axis, keepdims=keepdims))

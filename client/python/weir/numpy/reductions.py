@@ -4,7 +4,7 @@
 what it leaves out does not count.
 """
 
-from weir import core, dtypes
+from weir import core, dtypes, location
 from weir.eager import operation
 from weir.numpy import elementwise
 
@@ -48,6 +48,12 @@ def _extreme(op, x, axis, keepdims, where, initial, combine):
     if where is not None and initial is None:
         raise ValueError(
             "a maximum or minimum with where= needs initial=, the result where nothing is left"
+            f" ({location.text()})"
+        )
+    if initial is None and 0 in [array.shape[i] for i in core.canonical_axes(axis, array.ndim)]:
+        raise ValueError(
+            f"a maximum or minimum over no element of {array.describe()} needs initial="
+            f" ({location.text()})"
         )
     is_bool = array.dtype_name == "bool"
     if is_bool:
@@ -200,13 +206,19 @@ def nanmean(x, axis=None, keepdims=False):
 @operation
 def nanmax(x, axis=None, keepdims=False):
     """Returns: the greatest element that is not NaN."""
-    return max(elementwise.where(elementwise.isnan(x), -float("inf"), x), axis, keepdims)
+    array = core.as_array(x)
+    if array.dtype_name in dtypes.FLOATS:
+        array = elementwise.where(elementwise.isnan(array), -float("inf"), array)
+    return max(array, axis, keepdims)
 
 
 @operation
 def nanmin(x, axis=None, keepdims=False):
     """Returns: the smallest element that is not NaN."""
-    return min(elementwise.where(elementwise.isnan(x), float("inf"), x), axis, keepdims)
+    array = core.as_array(x)
+    if array.dtype_name in dtypes.FLOATS:
+        array = elementwise.where(elementwise.isnan(array), float("inf"), array)
+    return min(array, axis, keepdims)
 
 
 # --- Positions.

@@ -12,12 +12,15 @@ from weir.eager import operation
 @operation
 def reshape(x, shape, order="C"):
     """Returns: the elements of x in another shape, of which one size may be -1: what the others
-    leave.
+    leave. With the order "F" the first index of both counts fastest, with "C" the last one.
     """
-    if order != "C":
-        raise NotImplementedError(f"reshape knows only the order 'C', found {order!r}")
     array = core.as_array(x)
-    return core.reshape(array, _resolve(core.canonical_shape(shape), array))
+    wanted = _resolve(core.canonical_shape(shape), array)
+    if order == "F":
+        return transpose(core.reshape(transpose(array), wanted[::-1]))
+    if order != "C":
+        raise ValueError(f"order must be 'C' or 'F', found {order!r} ({location.text()})")
+    return core.reshape(array, wanted)
 
 
 def _resolve(shape, array):

@@ -1,0 +1,93 @@
+#include "worker/dataflow/step_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <string>
+#include <thread>
+
+#include "common/base/status.h"
+#include "google/protobuf/text_format.h"
+
+namespace weir {
+namespace {
+
+std::shared_ptr<Program> ProgramOf(const std::string& plan) {
+  auto program = std::make_shared<Program>();
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(plan, &program->plan));
+  const absl::Status prepared = PrepareProgram(program.get());
+  EXPECT_TRUE(prepared.ok()) << prepared;
+  return program;
+}
+
+// One step that takes all rows, for `rows` rows. Returns: whether the caller's thread ran it.
+bool RunsHere(const std::shared_ptr<Program>& program, int64_t rows, ComputePool* pool) {
+  StepTask task;
+  task.program = program;
+  task.symbols = {{"n", rows}};
+  task.operands = {Tensor::Zeros(DType::kF32, {rows})};
+  if (!program->plan.steps(0).extent().empty()) task.range = {0, rows};
+  std::promise<std::thread::id> ran_on;
+  RunStep(std::move(task), pool,
+          [&](absl::StatusOr<std::vector<Tensor>> outputs, const StepStats&) {
+            EXPECT_TRUE(outputs.ok()) << outputs.status();
+            EXPECT_EQ(outputs.ok() ? (*outputs)[0].extents() : Extents(), Extents{rows});
+            ran_on.set_value(std::this_thread::get_id());
+          });
+  return ran_on.get_future().get() == std::this_thread::get_id();
+}
+
+// Whether it ever does so: on a busy machine a run of a short step may have taken long.
+bool ComesToRunHere(const std::shared_ptr<Program>& program, int64_t rows, ComputePool* pool) {
+  for (int i = 0; i < 50; ++i) {
+    if (RunsHere(program, rows, pool)) return true;
+  }
+  return false;
+}
+
+constexpr char kWhole[] = R"(
+  program: "func @f(%x: f32[n]) -> (f32[n]) { %y = add(%x, %x) return %y }"
+  values { name: "x" type: "f32[n]" placement: PLACEMENT_ROOT }
+  values { name: "y" type: "f32[n]" placement: PLACEMENT_ROOT }
+  steps { function: "f" outputs: 1 operands { value: 0 part: PART_WHOLE } })";
+
+constexpr char kRows[] = R"(
+  program: "func @f(%first: i64[], %x: f32[m]) -> (f32[m]) { %y = add(%x, %x) return %y }"
+  values { name: "x" type: "f32[n]" placement: PLACEMENT_FEED }
+  values { name: "y" type: "f32[n]" placement: PLACEMENT_SPLIT }
+  steps { function: "f" extent: "n" local: "m" outputs: 1
+          operands { value: 0 part: PART_ROWS } })";
+
+constexpr char kLoop[] = R"(
+  program: "func @f(%x: f32[n]) -> (f32[n]) {"
+    "  %trips = constant {value = i64[] {2}} : i64[]"
+    "  %y = for(%trips, %x) (%i: i64[], %s: f32[n]) {"
+    "    %t = add(%s, %s) yield %t }"
+    "  return %y }"
+  values { name: "x" type: "f32[n]" placement: PLACEMENT_ROOT }
+  values { name: "y" type: "f32[n]" placement: PLACEMENT_ROOT }
+  steps { function: "f" outputs: 1 operands { value: 0 part: PART_WHOLE } })";
+
+TEST(StepRunnerTest, AStepThatWasShortRunsOnTheThreadOfTheCaller) {
+  ComputePool pool(2);
+  for (const char* plan : {kWhole, kRows}) {
+    const std::shared_ptr<Program> program = ProgramOf(plan);
+    EXPECT_FALSE(RunsHere(program, 200, &pool)) << "before it was measured";
+    EXPECT_TRUE(ComesToRunHere(program, 200, &pool)) << plan;
+    EXPECT_FALSE(RunsHere(program, 201, &pool)) << "with other extents";
+  }
+}
+
+TEST(StepRunnerTest, AStepThatTakesLongDoesNot) {
+  ComputePool pool(1);
+  const std::shared_ptr<Program> program = ProgramOf(kWhole);
+  EXPECT_FALSE(ComesToRunHere(program, 4'000'000, &pool));
+}
+
+TEST(StepRunnerTest, AStepWithALoopDoesNot) {
+  ComputePool pool(1);
+  EXPECT_FALSE(ComesToRunHere(ProgramOf(kLoop), 1, &pool));
+}
+
+}  // namespace
+}  // namespace weir
