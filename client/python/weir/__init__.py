@@ -44,6 +44,6 @@ from weir.vectorize import vmap
 
 __all__ = (
     "Array List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
-    " for_loop fori_loop jit lax load_onnx nn numpy ops pfor pmax pmean pmin promote_types psum"
-    " random scan switch tree vmap while_loop"
+    " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin promote_types"
+    " psum random scan switch tree vmap while_loop"
 ).split() + list(errors.__all__)

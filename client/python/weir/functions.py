@@ -111,7 +111,7 @@ class _Function:
         return self._emit(trace, frame, arrays)
 
     def _emit(self, trace, frame, arrays):
-        extras = [random.key_of_call() if e is tracing.KEY else e for e in frame.extras]
+        extras = [random._key_of_call() if e is tracing.KEY else e for e in frame.extras]
         attrs = {"callee": frame.name}
         if self._max_depth is not None:
             attrs["max_depth"] = int(self._max_depth)

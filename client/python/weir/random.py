@@ -62,7 +62,7 @@ def _key_of_function(trace):
     return Array(trace, value, region=frame.body)
 
 
-def key_of_call():
+def _key_of_call():
     """Returns: a key for a function that is called here; each call and each iteration has its
     own.
     """
