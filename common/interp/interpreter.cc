@@ -9,6 +9,7 @@
 #include "common/base/status.h"
 #include "common/interp/lifetimes.h"
 #include "common/ops/control/phases.h"
+#include "common/ops/control/recursion.h"
 #include "common/ops/control/state.h"
 #include "common/ops/registry.h"
 
@@ -87,9 +88,13 @@ class Run {
         options_(options),
         variables_(variables),
         lifetimes_(graph),
+        recursion_(graph),
+        waiting_(recursion_.sets().size()),
         ops_(graph.num_nodes()) {}
 
   absl::StatusOr<Values> Call(const Function& function, Values args, const SymbolBindings& symbols);
+  // The call that a node of a function makes.
+  absl::StatusOr<Values> CallFrom(NodeId node, const Function& function, Values args);
   absl::StatusOr<Values> RunRegion(RegionId id, Values args, Scope* scope, Values* slots);
 
   const Graph& graph() const { return graph_; }
@@ -118,6 +123,8 @@ class Run {
   const InterpretOptions& options_;
   Variables* const variables_;  // may be null
   const Lifetimes lifetimes_;
+  const Recursion recursion_;
+  std::vector<int64_t> waiting_;   // calls, by set of recursive functions
   std::vector<const OpDef*> ops_;  // by node, found at its first run
   int64_t steps_ = 0;
   int depth_ = 0;
@@ -125,9 +132,11 @@ class Run {
 
 class NodeContext : public EvalContext {
  public:
-  NodeContext(Run* run, const Node& node, absl::Span<const Tensor> inputs, Scope* scope,
-              Values* slots)
-      : EvalContext(run->graph(), node, inputs, *scope->symbols), run_(run), slots_(slots) {}
+  NodeContext(Run* run, NodeId id, absl::Span<const Tensor> inputs, Scope* scope, Values* slots)
+      : EvalContext(run->graph(), run->graph().node(id), inputs, *scope->symbols),
+        run_(run),
+        id_(id),
+        slots_(slots) {}
 
   absl::StatusOr<Values> RunRegion(int region, Values args, const SymbolBindings& extra) override {
     Scope scope(symbols());
@@ -138,7 +147,7 @@ class NodeContext : public EvalContext {
   absl::StatusOr<Values> CallFunction(std::string_view name, Values args) override {
     const Function* function = graph().FindFunction(name);
     if (function == nullptr) return InvalidArgument("there is no function @", name);
-    return run_->Call(*function, std::move(args), {});
+    return run_->CallFrom(id_, *function, std::move(args));
   }
 
   Tensor* Variable(std::string_view name) override { return run_->Variable(name); }
@@ -147,6 +156,7 @@ class NodeContext : public EvalContext {
 
  private:
   Run* const run_;
+  const NodeId id_;
   Values* const slots_;
 };
 
@@ -186,6 +196,19 @@ absl::StatusOr<Values> Run::Call(const Function& function, Values args,
   WEIR_RETURN_IF_ERROR(BindArguments(function, args, &scope));
   Values slots(lifetimes_.num_slots(function.body));
   return RunRegion(function.body, std::move(args), &scope, &slots);
+}
+
+absl::StatusOr<Values> Run::CallFrom(NodeId node, const Function& function, Values args) {
+  const Recursion::Call* call = recursion_.Find(node);
+  if (call == nullptr || call->is_tail) return Call(function, std::move(args), {});
+  const Recursion::Set& set = recursion_.sets()[call->set];
+  if (waiting_[call->set] >= set.max_depth) {
+    return absl::FailedPreconditionError(StrCat("check failed: ", TooDeepText(set)));
+  }
+  ++waiting_[call->set];
+  absl::StatusOr<Values> results = Call(function, std::move(args), {});
+  --waiting_[call->set];
+  return results;
 }
 
 [[gnu::noinline]] absl::Status Run::Enter(const Region& region, Values args, Scope* scope,
@@ -265,7 +288,7 @@ absl::StatusOr<Values> Run::Evaluate(NodeId id, Scope* scope, Values* slots) {
   Values inputs;
   inputs.reserve(node.inputs.size());
   for (ValueId input : node.inputs) inputs.push_back((*slots)[lifetimes_.slot(input)]);
-  NodeContext context(this, node, inputs, scope, slots);
+  NodeContext context(this, id, inputs, scope, slots);
   return op->reference(context);
 }
 

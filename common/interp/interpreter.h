@@ -8,6 +8,9 @@
 // Variables are arguments behind those of the entry function and results behind its own, in the
 // order of their names (common/ops/control/state.h); nodes read and write them in place.
 //
+// As many calls of a recursive function may wait for one another as its calls say (max_depth,
+// common/ops/control/recursion.h); beyond, the run fails as by a `check`.
+//
 // Symbols of parameter shapes are bound to the extents of the inputs, once per activation of a
 // function. A symbol that a node's result brings in (a size known only from data) is bound when the
 // node has run, for its region and the regions inside.

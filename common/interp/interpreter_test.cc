@@ -182,6 +182,34 @@ TEST(InterpreterTest, EndlessRecursionMeetsTheDepthLimit) {
   EXPECT_LT(out.status().message().size(), 2000u) << "context grows with depth";
 }
 
+TEST(InterpreterTest, CallsWaitForOneAnotherUpToTheirLimit) {
+  const auto run = [](int64_t n) {
+    return TryRun(R"(
+      func @main(%n: i64[]) -> (i64[]) {
+        %out = call(%n) {callee = "f"} : i64[]
+        return %out
+      }
+      func @f(%n: i64[]) -> (i64[]) {
+        %one = constant {value = i64[] {1}}
+        %go = less(%one, %n)
+        %out = if(%go) {
+          %m = subtract(%n, %one)
+          %a = call(%m) {callee = "f", max_depth = 5} : i64[]
+          %b = add(%a, %one)
+          yield %b
+        } {
+          yield %one
+        } : i64[]
+        return %out
+      })",
+                  {Tensor::Scalar<int64_t>(n)});
+  };
+  EXPECT_THAT(Texts(*run(6)), testing::ElementsAre("i64[] {6}"));
+  EXPECT_EQ(run(7).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(run(7).status()),
+              HasSubstr("recursion of @f is more than 5 calls deep: raise max_depth"));
+}
+
 TEST(InterpreterTest, EndlessRecursionThroughRegionsMeetsTheDepthLimit) {
   const auto out =
       TryRun(R"(
@@ -190,7 +218,7 @@ TEST(InterpreterTest, EndlessRecursionThroughRegionsMeetsTheDepthLimit) {
         %b = while(%c) (%v: f32[n]) { yield %go } (%v: f32[n]) {
           %d = shard(%v) {extent = (n), local = "m"} (%lo: i64[], %part: f32[m]) {
             %e = if(%go) {
-              %f = call(%part, %go, %trips) {callee = "main"} : f32[m]
+              %f = call(%part, %go, %trips) {callee = "main", max_depth = 1000} : f32[m]
               yield %f
             } {
               yield %part

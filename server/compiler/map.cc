@@ -35,6 +35,14 @@ absl::Status CheckNames(const Graph& program, const std::vector<std::string>& ma
   return absl::OkStatus();
 }
 
+// Calls of the entry, also its own, go on calling it under its new name.
+void RenameCallee(Graph* program, const std::string& from, const std::string& to) {
+  for (int i = 0; i < program->num_nodes(); ++i) {
+    Node& node = program->node(NodeId(i));
+    if (node.op == "call" && node.attr("callee").AsString() == from) node.attrs["callee"] = to;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Graph> MapOver(Graph program, const std::vector<std::string>& map) {
@@ -51,6 +59,7 @@ absl::StatusOr<Graph> MapOver(Graph program, const std::vector<std::string>& map
 
   Function& entry = program.functions().front();
   const std::string entry_name = std::exchange(entry.name, model);
+  RenameCallee(&program, entry_name, model);
   const std::vector<std::string> result_names = entry.result_names;
   const std::vector<ValueId> params = program.region(entry.body).args;
   const RegionId body = program.AddFunction(entry_name).body;

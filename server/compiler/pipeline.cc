@@ -8,6 +8,7 @@
 #include "common/ops/registry.h"
 #include "server/compiler/optimize/simplify.h"
 #include "server/compiler/pfor/pfor.h"
+#include "server/compiler/recursion/recursion.h"
 
 namespace weir {
 namespace {
@@ -27,6 +28,8 @@ absl::Status CutPhases(Graph* graph, const CompileOptions&, CompileReport*) {
 
 constexpr Pass kPasses[] = {
     {"verify", "first, so that later passes may trust types and scopes", &VerifyProgram},
+    {"recursion", "before inline: a recursive function that has become a loop is inlined like any",
+     &LowerRecursion},
     {"inline", "before pfor: what a model calls is converted with it, in its own context",
      &InlineCalls},
     {"state", "after inline: functions share variables; before all that moves or drops nodes",

@@ -1,5 +1,6 @@
-// Checks random programs: weir_programs [--count N] [--seed S]. Prints the seed of the first
-// program, so that a run can be repeated, and a failing program made as small as possible; with
+// Checks random programs: weir_programs [--count N] [--seed S] [--recursion]. Prints the seed of
+// the first program, so that a run can be repeated, and a failing program made as small as
+// possible; with
 // --first it stops at that program as it is.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/ir/text.h"
 #include "tests/programs/check.h"
+#include "tests/programs/outline.h"
 
 namespace weir {
 namespace {
@@ -21,6 +23,7 @@ struct Options {
   uint64_t seed = 0;
   bool first = false;
   bool coverage = false;
+  bool recursion = false;
 };
 
 void Report(const Program& program, const std::string& disagreement, bool reduce) {
@@ -40,8 +43,9 @@ int Run(const Options& options) {
   int failures = 0;
   int64_t invalid = 0, checked = 0;
   for (int64_t i = 0; i < options.count && failures < most_failures; ++i) {
-    const Program program = Generate({.seed = options.seed + static_cast<uint64_t>(i)});
-    if (program.graph.functions().empty()) {
+    Program program = Generate({.seed = options.seed + static_cast<uint64_t>(i)});
+    const bool is_program = !program.graph.functions().empty();
+    if (!is_program || (options.recursion && !OutlineRecursively(&program))) {
       ++invalid;
       continue;
     }
@@ -80,6 +84,8 @@ int main(int argc, char** argv) {
   app.add_flag("--first", options.first, "stop at the first that disagrees, do not reduce it");
   app.add_flag("--coverage", options.coverage,
                "list how often each op was used with which operands varying");
+  app.add_flag("--recursion", options.recursion,
+               "put a part of each program into a function that calls itself");
   CLI11_PARSE(app, argc, argv);
   weir::InitLogging({.program = "weir_programs", .level = weir::LogLevel::kError});
   return weir::Run(options);

@@ -140,10 +140,12 @@ absl::Status RunFor(const Running& r) {
     }
   }
   // Values alternate between the result's memory and spare memory, so that the last trip ends in
-  // the result.
+  // the result. One that each trip only updates stays there.
+  const RegionPlan& body = *r.step.regions[0];
   auto target = [&](size_t k, int64_t trip) {
-    return (trips - 1 - trip) % 2 == 0 ? r.result(static_cast<int>(k))
-                                       : r.scratch() + state.carried_offsets[k];
+    const bool stays = body.updated_arg(static_cast<int>(k)) == static_cast<int>(k) + 1;
+    return stays || (trips - 1 - trip) % 2 == 0 ? r.result(static_cast<int>(k))
+                                                : r.scratch() + state.carried_offsets[k];
   };
   int64_t* index = reinterpret_cast<int64_t*>(r.scratch());
   state.externals[0] = r.scratch();
@@ -173,8 +175,11 @@ absl::Status RunWhile(const Running& r) {
   State& state = *r.state;
   const size_t carried = state.operands.size();
   std::byte* go_on = r.scratch();
+  // A value that each trip only updates stays where the first one wrote it.
+  const RegionPlan& body = *r.step.regions[1];
   auto spare = [&](size_t k, int64_t trip) {
-    return r.scratch() + state.carried_offsets[2 * k + trip % 2];
+    const bool stays = body.updated_arg(static_cast<int>(k)) == static_cast<int>(k);
+    return r.scratch() + state.carried_offsets[2 * k + (stays ? 0 : trip % 2)];
   };
   for (size_t k = 0; k < carried; ++k) {
     const int operand = static_cast<int>(k);

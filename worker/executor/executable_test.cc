@@ -14,6 +14,7 @@
 #include "common/ops/sample_program.h"
 #include "common/tensor/compare.h"
 #include "worker/executor/allocation_count.h"
+#include "worker/executor/region_plan.h"
 
 namespace weir {
 namespace {
@@ -140,6 +141,93 @@ TEST(ExecutableTest, RowsThatAreDoneRunNoMore) {
     EXPECT_EQ(stats.rows_run, all);
     EXPECT_LE(stats.rows_moved, n);
   }
+}
+
+// For each result of a loop's body the argument that it updates where that lies.
+std::vector<int> Updates(const std::string& body) {
+  const std::string text = StrCat(R"(
+    func @main(%n: i64[], %x: i64[8], %y: i64[8], %i: i64[], %v: i64[1]) -> (i64[8], i64[8]) {
+      %a, %b = for(%n, %x, %y) (%k: i64[], %p: i64[8], %q: i64[8]) {)",
+                                  body, R"(
+      } : i64[8], i64[8]
+      return %a, %b
+    })");
+  CheckText(text, {Tensor::Scalar<int64_t>(5), Rand(DType::kI64, {8}, -9, 9).Make(1),
+                   Rand(DType::kI64, {8}, -9, 9).Make(2), Tensor::Scalar<int64_t>(3),
+                   Tensor::Of<int64_t>({1}, {7})});
+  absl::StatusOr<Graph> graph = Parse(text, Ops());
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  const Graph program = *std::move(graph);
+  const RegionId region = program.node(program.region(program.entry().body).nodes[0]).regions[0];
+  const auto plan = RegionPlan::Create(program, region, program.Captures(region), Isa::kBaseline);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return {(*plan)->updated_arg(0), (*plan)->updated_arg(1)};
+}
+
+using Args = std::vector<int>;
+
+TEST(ExecutableTest, ALoopUpdatesInPlaceWhatNothingReadsBehindTheUpdate) {
+  EXPECT_EQ(Updates(R"(
+      %old = dynamic_slice(%p, %k) {sizes = (1)}
+      %w = add(%old, %v)
+      %p2 = dynamic_update_slice(%p, %w, %i)
+      %q2 = dynamic_update_slice(%q, %v, %k)
+      yield %p2, %q2)"),
+            (Args{1, 2}));
+  EXPECT_EQ(Updates(R"(
+      %p2 = dynamic_update_slice(%p, %v, %k)
+      %new = dynamic_slice(%p2, %i) {sizes = (1)}
+      %w = add(%new, %v)
+      %p3 = dynamic_update_slice(%p2, %w, %i)
+      %q2 = dynamic_update_slice(%q, %v, %k)
+      %q3 = dynamic_update_slice(%q2, %v, %i)
+      %sum = add(%q2, %q3)
+      %q4 = dynamic_update_slice(%sum, %v, %i)
+      yield %p3, %q4)"),
+            (Args{1, -1}))
+      << "an update of an update, and one of something new";
+  EXPECT_EQ(Updates(R"(
+      %p2 = dynamic_update_slice(%p, %v, %k)
+      %p3 = dynamic_update_slice(%p2, %v, %i)
+      %q2 = add(%p2, %q)
+      yield %p3, %q2)"),
+            (Args{-1, -1}))
+      << "what is between is read later";
+}
+
+TEST(ExecutableTest, ALoopCopiesWhatIsReadBehindItsUpdate) {
+  EXPECT_EQ(Updates(R"(
+      %p2 = dynamic_update_slice(%p, %v, %k)
+      %old = dynamic_slice(%p, %k) {sizes = (1)}
+      %q2 = dynamic_update_slice(%q, %old, %k)
+      yield %p2, %q2)"),
+            (Args{-1, 2}))
+      << "read behind the update";
+  EXPECT_EQ(Updates(R"(
+      %p2 = dynamic_update_slice(%p, %v, %k)
+      yield %p2, %p)"),
+            (Args{-1, -1}))
+      << "handed on as it was";
+  EXPECT_EQ(Updates(R"(
+      %r = reshape(%p) {shape = (8)}
+      %p2 = dynamic_update_slice(%p, %v, %k)
+      %q2 = add(%r, %q)
+      yield %p2, %q2)"),
+            (Args{-1, -1}))
+      << "read through a view";
+  EXPECT_EQ(Updates(R"(
+      %half = slice(%p) {start = (0), limit = (4), stride = [1]}
+      %p2 = dynamic_update_slice(%p, %half, %k)
+      %q2 = dynamic_update_slice(%p, %v, %k)
+      yield %p2, %q2)"),
+            (Args{-1, -1}))
+      << "the update reads it twice, and two results update it";
+  EXPECT_EQ(Updates(R"(
+      %p2 = dynamic_update_slice(%p, %v, %k)
+      %q2 = dynamic_update_slice(%q, %v, %k)
+      yield %q2, %p2)"),
+            (Args{2, 1}))
+      << "each trip exchanges them, so the loop copies";
 }
 
 TEST(ExecutableTest, ABranchRunsForItsRowsOnly) {

@@ -59,6 +59,7 @@ absl::StatusOr<std::unique_ptr<RegionPlan>> RegionPlan::Create(const Graph& grap
   for (ValueId result : graph.region(region).results) {
     plan->results_.push_back(plan->IndexOf(result));
   }
+  plan->FindUpdates();
   plan->OrderSteps();
   plan->BindResults();
   return plan;
@@ -142,13 +143,67 @@ void RegionPlan::Link(const FunctionPlans& functions) {
   }
 }
 
-// A view keeps its root's memory alive, so the scheduler sees roots only.
-void RegionPlan::OrderSteps() {
+// For each value the one in whose memory it lies.
+std::vector<int> RegionPlan::Roots() const {
   std::vector<int> root(values_.size());
   for (size_t v = 0; v < values_.size(); ++v) root[v] = static_cast<int>(v);
   for (const Step& step : steps_) {
     if (step.kind == Step::Kind::kView) root[step.results[0]] = root[step.operands[0]];
   }
+  return root;
+}
+
+// The value that `value` is an update of and that nothing reads behind the update, or -1. Steps
+// that read it there would have to move, so such an update stays a copy.
+int RegionPlan::UpdatedValue(int value, const std::vector<int>& root) const {
+  const auto update = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::kKernel && step.results == std::vector<int>{value};
+  });
+  if (update == steps_.end() || update->in_place || update->op->may_overwrite.empty()) return -1;
+  const Node& node = graph_->node(update->node);
+  const int updated = index_.at(node.inputs[update->op->may_overwrite[0]]);
+  const auto lies_there = [&](int other) { return root[other] == updated; };
+  if (std::any_of(results_.begin(), results_.end(), lies_there)) return -1;
+  int reads = 0;
+  for (auto step = update; step != steps_.end(); ++step) {
+    reads +=
+        static_cast<int>(std::count_if(step->operands.begin(), step->operands.end(), lies_there));
+    for (const std::vector<int>& captured : step->captures) {
+      reads += static_cast<int>(std::count_if(captured.begin(), captured.end(), lies_there));
+    }
+  }
+  return reads == 1 ? updated : -1;
+}
+
+void RegionPlan::FindUpdates() {
+  const std::vector<int> root = Roots();
+  for (int result : results_) {
+    updates_.emplace_back();
+    if (std::count(results_.begin(), results_.end(), result) > 1) continue;
+    std::vector<int> values = {result};
+    while (values.back() >= 0 && values_[values.back()].origin == Origin::kMade) {
+      values.push_back(UpdatedValue(values.back(), root));
+    }
+    const int first = values.back();
+    const bool is_arg = first >= 0 && values_[first].origin == Origin::kExternal &&
+                        values_[first].external < num_args_;
+    if (is_arg && values.size() > 1) updates_.back() = std::move(values);
+  }
+}
+
+int RegionPlan::updated_arg(int result) const {
+  return updates_[result].empty() ? -1 : values_[updates_[result].back()].external;
+}
+
+// A view keeps its root's memory alive, so the scheduler sees roots only. What reads a value stays
+// in front of its update.
+void RegionPlan::OrderSteps() {
+  const std::vector<int> root = Roots();
+  absl::flat_hash_map<int, int> updated;  // what an update makes, to what it updates
+  for (const std::vector<int>& values : updates_) {
+    for (size_t i = 1; i < values.size(); ++i) updated.emplace(values[i - 1], values[i]);
+  }
+  std::vector<std::vector<int>> readers(values_.size());
   ScheduleProblem problem;
   problem.kept.assign(values_.size(), false);
   for (size_t v = 0; v < values_.size(); ++v) {
@@ -165,8 +220,13 @@ void RegionPlan::OrderSteps() {
     for (const std::vector<int>& captured : step.captures) {
       reads.insert(reads.end(), captured.begin(), captured.end());
     }
+    for (int result : step.results) {
+      auto it = updated.find(result);
+      if (it != updated.end()) task.after = readers[it->second];
+    }
     for (int value : reads) {
       task.reads.push_back(root[value]);
+      readers[root[value]].push_back(static_cast<int>(s));
       if (view_maker[value] >= 0) task.after.push_back(view_maker[value]);
     }
     if (step.kind == Step::Kind::kView) {
@@ -187,7 +247,7 @@ void RegionPlan::OrderSteps() {
 }
 
 // A result is made in the caller's memory if it, or what it is a reshape of, is made here and is no
-// other result.
+// other result; so is what it is an update of.
 void RegionPlan::BindResults() {
   absl::flat_hash_map<int, int> reshaped;
   for (const Step& step : steps_) {
@@ -202,6 +262,11 @@ void RegionPlan::BindResults() {
     }
     ValueInfo& info = values_[value];
     if (info.origin == Origin::kMade && info.result < 0) info.result = static_cast<int>(r);
+  }
+  for (size_t r = 0; r < results_.size(); ++r) {
+    for (size_t i = 1; i + 1 < updates_[r].size(); ++i) {
+      values_[updates_[r][i]].result = static_cast<int>(r);
+    }
   }
 }
 

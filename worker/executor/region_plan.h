@@ -66,6 +66,10 @@ class RegionPlan {
   const std::vector<ValueInfo>& values() const { return values_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<int>& results() const { return results_; }
+  // The argument that a result is an update of, or an update of an update, and that nothing reads
+  // behind the update, or -1: the result may be made where that argument lies, which then costs the
+  // updates and no copy.
+  int updated_arg(int result) const;
   const TensorType& type(int value) const { return graph_->type(values_[value].id); }
 
  private:
@@ -73,6 +77,9 @@ class RegionPlan {
   int IndexOf(ValueId value);
   absl::Status AddSteps(RegionId region, Isa isa);
   absl::Status AddControl(Step* step, Isa isa);
+  std::vector<int> Roots() const;
+  int UpdatedValue(int value, const std::vector<int>& root) const;
+  void FindUpdates();
   void OrderSteps();
   void BindResults();
 
@@ -83,6 +90,8 @@ class RegionPlan {
   absl::flat_hash_map<ValueId, int> index_;
   std::vector<Step> steps_;
   std::vector<int> results_;
+  // For each result that is an update of an argument: it, what it updates, ..., the argument.
+  std::vector<std::vector<int>> updates_;
 };
 
 }  // namespace weir

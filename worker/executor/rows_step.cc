@@ -164,7 +164,10 @@ absl::StatusOr<int64_t> PrepareWhileRows(const ControlPreparation& p) {
     state->operands.push_back(scratch.Take(args.back().bytes()));
     state->operand_rows.push_back(i < static_cast<size_t>(shared) ? bytes
                                                                   : RowBytes(p.operands[i]));
-    if (i < p.node.outputs.size()) state->results.push_back(scratch.Take(args.back().bytes()));
+    if (i >= p.node.outputs.size()) continue;
+    // What each trip only updates stays in its place.
+    const bool stays = p.step.regions[1]->updated_arg(static_cast<int>(i)) == static_cast<int>(i);
+    state->results.push_back(stays ? state->operands[i] : scratch.Take(args.back().bytes()));
   }
   for (int region : {0, 1}) {
     WEIR_RETURN_IF_ERROR(AddRegion(p, region, args, shared, state.get()));

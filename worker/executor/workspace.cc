@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "common/base/status.h"
 
 namespace weir {
@@ -10,6 +11,14 @@ Workspace::Workspace() : impl_(std::make_unique<Impl>()) {}
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
+size_t Workspace::Impl::Hash(const RegionPlan& plan, const SymbolBindings& symbols,
+                             absl::Span<const cpu::View> inputs) {
+  size_t hash = absl::HashOf(&plan);
+  for (const auto& [name, value] : symbols) hash = absl::HashOf(hash, value);
+  for (const cpu::View& input : inputs) hash = absl::HashOf(hash, input.extents);
+  return hash;
+}
 
 bool Workspace::Impl::Fits(const Entry& entry, const RegionPlan& plan,
                            const SymbolBindings& symbols, absl::Span<const cpu::View> inputs) {
@@ -33,7 +42,12 @@ size_t Workspace::Impl::SlotForNewEntry() {
         oldest = i;
       }
     }
-    if (oldest < entries_.size()) return oldest;
+    if (oldest < entries_.size()) {
+      const auto known = by_hash_.find(entries_[oldest]->hash);
+      std::erase(known->second, oldest);
+      if (known->second.empty()) by_hash_.erase(known);
+      return oldest;
+    }
   }
   entries_.push_back(std::make_unique<Entry>());
   return entries_.size() - 1;
@@ -54,9 +68,12 @@ absl::StatusOr<Workspace::Impl::Lease> Workspace::Impl::Acquire(const RegionPlan
                                                                 const SymbolBindings& symbols,
                                                                 absl::Span<const cpu::View> inputs,
                                                                 int depth) {
+  const size_t hash = Hash(plan, symbols, inputs);
   size_t found = entries_.size();
-  for (size_t i = 0; i < entries_.size() && found == entries_.size(); ++i) {
-    if (Fits(*entries_[i], plan, symbols, inputs)) found = i;
+  if (const auto known = by_hash_.find(hash); known != by_hash_.end()) {
+    for (size_t i : known->second) {
+      if (Fits(*entries_[i], plan, symbols, inputs)) found = i;
+    }
   }
   if (found == entries_.size()) {
     std::vector<Layout> layouts;
@@ -69,6 +86,8 @@ absl::StatusOr<Workspace::Impl::Lease> Workspace::Impl::Acquire(const RegionPlan
     found = SlotForNewEntry();
     Entry& entry = *entries_[found];
     entry.plan = &plan;
+    entry.hash = hash;
+    by_hash_[hash].push_back(found);
     entry.externals.reserve(inputs.size());
     entry.activation = std::move(activation);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "common/tensor/buffer.h"
 #include "worker/executor/activation.h"
@@ -31,8 +32,9 @@ struct Workspace::Impl {
   int64_t arena_bytes() const { return arena_bytes_; }
 
  private:
-  // A region that runs for some rows has an entry for each number of rows.
-  static constexpr size_t kMaxEntries = 256;
+  // A region that runs for some rows has an entry for each number of rows, a recursive function one
+  // such region for each of its blocks.
+  static constexpr size_t kMaxEntries = 2048;
 
   struct Entry {
     const RegionPlan* plan = nullptr;
@@ -40,14 +42,19 @@ struct Workspace::Impl {
     std::vector<std::byte*> externals;
     bool busy = false;
     uint64_t last_used = 0;
+    size_t hash = 0;
   };
 
+  static size_t Hash(const RegionPlan& plan, const SymbolBindings& symbols,
+                     absl::Span<const cpu::View> inputs);
   static bool Fits(const Entry& entry, const RegionPlan& plan, const SymbolBindings& symbols,
                    absl::Span<const cpu::View> inputs);
+  // Takes the place of the entry that was used longest ago once there are enough.
   size_t SlotForNewEntry();
   absl::Status GrowArena(int depth, int64_t bytes);
 
   std::vector<std::unique_ptr<Entry>> entries_;
+  absl::flat_hash_map<size_t, std::vector<size_t>> by_hash_;
   std::vector<std::shared_ptr<Buffer>> arenas_;  // by depth
   int64_t arena_bytes_ = 0;
   uint64_t uses_ = 0;

@@ -78,6 +78,21 @@ void ProgramBuilder::Yield(int64_t region, const std::vector<int64_t>& results) 
   RaiseIfError(builder.status());
 }
 
+void ProgramBuilder::RemoveFunction(int64_t region) {
+  std::erase_if(graph_.functions(),
+                [&](const Function& function) { return function.body == RegionId(region); });
+}
+
+void ProgramBuilder::DeclareResults(int64_t region, const py::list& results) {
+  const RegionId scratch = graph_.AddRegion();
+  std::vector<ValueId> values;
+  for (const py::handle& result : results) {
+    const auto [dtype, shape] = result.cast<std::pair<std::string, py::object>>();
+    values.push_back(graph_.AddArg(scratch, {DTypeFromName(dtype), Shape(ToDims(shape))}));
+  }
+  graph_.region(RegionId(region)).results = std::move(values);
+}
+
 void ProgramBuilder::SetResultNames(int64_t region, const std::vector<std::string>& names) {
   for (Function& function : graph_.functions()) {
     if (function.body == RegionId(region)) function.result_names = names;
@@ -127,6 +142,8 @@ void BindProgramBuilder(py::module_& module) {
       .def(py::init<>())
       .def("new_function", &ProgramBuilder::NewFunction)
       .def("new_region", &ProgramBuilder::NewRegion)
+      .def("remove_function", &ProgramBuilder::RemoveFunction)
+      .def("declare_results", &ProgramBuilder::DeclareResults)
       .def("add_arg", &ProgramBuilder::AddArg)
       .def("apply", &ProgramBuilder::Apply)
       .def("constant", &ProgramBuilder::Constant)

@@ -28,6 +28,11 @@ class ProgramBuilder {
                              const std::vector<int64_t>& regions);
   int64_t Constant(int64_t region, const pybind11::array& value);
   void Yield(int64_t region, const std::vector<int64_t>& results);
+  // Forgets a function.
+  void RemoveFunction(int64_t region);
+  // Lets calls of a function be built before its results are: `results` are pairs (element type,
+  // shape), until it yields others.
+  void DeclareResults(int64_t region, const pybind11::list& results);
   // Of a function; the names must differ.
   void SetResultNames(int64_t region, const std::vector<std::string>& names);
   // Adds the entry function of `program` as function `name`. Constants of more than

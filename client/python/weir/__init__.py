@@ -30,6 +30,7 @@ from weir.collectives import all_gather, pmax, pmean, pmin, psum
 from weir.dtypes import bfloat16, promote_types
 from weir.errors import *  # noqa: F403  the exception classes
 from weir.explain import explain
+from weir.functions import function
 from weir.jit import jit
 from weir.lax import ops
 from weir.lists import List
@@ -43,6 +44,6 @@ from weir.vectorize import vmap
 
 __all__ = (
     "Array List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
-    " for_loop fori_loop jit lax load_onnx nn numpy ops pfor pmax pmean pmin promote_types psum"
-    " random scan switch tree vmap while_loop"
+    " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin promote_types"
+    " psum random scan switch tree vmap while_loop"
 ).split() + list(errors.__all__)

@@ -63,16 +63,23 @@ def _branch(name, op, selector, functions, operands):
     )
     regions, results, structures, paths = [], [], [], []
     captured = set()
+    unknown = None
     for function in functions:
         region = trace.new_region()
-        with trace.inside(region):
-            result = function(*operands)
-            leaves, structure = tree.flatten(result)
-            paths = tree.paths(result, "the result")
-            results.append([core.as_array(leaf, f"a result of a {name} branch") for leaf in leaves])
-        captured |= trace.last_used
         regions.append(region)
-        structures.append(structure)
+        try:
+            with trace.inside(region):
+                result = function(*operands)
+                leaves, structure = tree.flatten(result)
+                paths = tree.paths(result, "the result")
+                what = f"a result of a {name} branch"
+                results.append([core.as_array(leaf, what) for leaf in leaves])
+            structures.append(structure)
+        except tracing.UnknownResults as error:
+            unknown = error
+        captured |= trace.last_used
+    if unknown is not None:
+        return _of_known_branches(name, unknown, paths, results, structures)
     _check_structures(name, structures)
     types = [_common_type(name, path, column) for path, column in zip(paths, zip(*results))]
     for region, leaves in zip(regions, results):
@@ -83,6 +90,20 @@ def _branch(name, op, selector, functions, operands):
     outputs = core.apply_all(op, [selector], {}, regions, captured)
     for output, (_, weak_type) in zip(outputs, types):
         output.weak_type = weak_type
+    return tree.unflatten(structures[0], outputs)
+
+
+def _of_known_branches(name, unknown, paths, results, structures):
+    """Returns: values of the types of those branches that do not wait for a recursive call."""
+    if not results:
+        raise unknown
+    _check_structures(name, structures)
+    types = [_common_type(name, path, column) for path, column in zip(paths, zip(*results))]
+    outputs = []
+    for first, (dtype_name, weak_type) in zip(results[0], types):
+        output = core.full(first.shape, 0, dtype_name)
+        output.weak_type = weak_type
+        outputs.append(output)
     return tree.unflatten(structures[0], outputs)
 
 

@@ -38,8 +38,7 @@ def _while_loop(cond, body, init, counts):
         body_region, args = _open(operands)
         with trace.inside(body_region):
             with trace.in_loop(args[0] if counts else None, "different") as frame:
-                result = body(carry.with_leaves(args[counts:]))
-                results = _leaves(result)
+                results = _leaves(_next(body, carry.with_leaves(args[counts:])))
         return _Attempt(operands, body_region, args, results, trace.last_used, frame)
 
     carry = _Carry("while_loop", init)
@@ -53,7 +52,9 @@ def _while_loop(cond, body, init, counts):
     cond_region, args = _open(attempt.operands)
     with trace.inside(cond_region):
         with trace.in_loop(args[0] if counts else None, "different") as frame:
-            holds = core.as_array(cond(carry.with_leaves(args[counts:])), "the result of cond")
+            holds = core.as_array(
+                _test(cond, carry.with_leaves(args[counts:])), "the result of cond"
+            )
         if holds.shape:
             raise TypeError(
                 f"the condition of while_loop must be a scalar, found {holds.describe()}"
@@ -93,7 +94,7 @@ def fori_loop(lower, upper, body, init):
 
     def step(index, carry):
         number = index if starts_at_zero else core.elementwise("add", index, lower)
-        return body(number, carry), None
+        return _next(lambda carry: body(number, carry), carry), None
 
     return _counted("fori_loop", step, init, trips, None)[0]
 
@@ -197,6 +198,21 @@ def _counted(name, step, init, trips, extent):
     return carry.with_leaves(carry.like(outputs[:count])), tree.unflatten(
         ys_structure, outputs[count:]
     )
+
+
+def _next(body, carry):
+    """What the body makes of a carry; while it waits for a recursive call: the same."""
+    try:
+        return body(carry)
+    except tracing.UnknownResults:
+        return carry
+
+
+def _test(cond, carry):
+    try:
+        return cond(carry)
+    except tracing.UnknownResults:
+        return core.scalar(False, "bool")
 
 
 def _leaves(result):

@@ -36,13 +36,21 @@ def all_gather(x):
     return _reduce(x, "all_gather", "gather")
 
 
+def _why_not(trace, frame):
+    if frame is not None:
+        return "another loop is nearer to it"
+    if trace.frames and trace.loops:
+        return "a weir.function does not see the loops around its calls"
+    return "there is none around it"
+
+
 def _reduce(x, name, kind):
     trace = tracing.required(name)
-    frame = trace.loops[-1] if trace.loops else None
+    frame = trace.own_loops[-1] if trace.own_loops else None
     if frame is None or frame.count is None:
         raise errors.TracingError(
             f"{name} at {location.text()} reduces over the iterations of a pfor or vmap, but "
-            + ("there is none around it" if frame is None else "another loop is nearer to it")
+            + _why_not(trace, frame)
         )
     if frame.chunked:
         raise NeedsAllIterations

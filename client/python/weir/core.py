@@ -52,8 +52,8 @@ def apply(op, inputs, attrs=None, weak_type=False):
 
 
 def check_scope(x):
-    """Returns: `x`. Raises: TracingError if it belongs to a program or a loop body that is
-    finished.
+    """Returns: `x`, or what stands for it in the function that is being traced. Raises:
+    TracingError if it belongs to a program or a loop body that is finished.
     """
     trace = tracing.current()
     if x.owner is not trace:
@@ -61,12 +61,23 @@ def check_scope(x):
             f"the array {x.describe()} belongs to a function whose tracing is over, and was used at"
             f" {location.text()}; pass it as an argument and return it as a result"
         )
-    if x.region not in trace.regions:
+    if x.region in trace.regions:
+        return x
+    if not trace.reaches(x.region):
         raise errors.TracingError(
             f"the array {x.describe()} was made inside the body of a loop or branch that is"
             f" finished, and was used at {location.text()}; return it from the body"
         )
-    return x
+    frame = trace.frames[-1]
+    value = frame.extra(trace, x, x.dtype_name, x.shape, "captured")
+    return Array(
+        trace,
+        value,
+        region=frame.body,
+        weak_type=x.weak_type,
+        origin=x.origin,
+        is_index=x.is_index,
+    )
 
 
 # --- From Python and NumPy to arrays.
@@ -78,7 +89,8 @@ def constant(value):
     value = np.asarray(value)
     native = value.astype(dtypes.to_numpy(dtypes.name_of(value.dtype)), copy=False)
     origin = ("constant", *location.of_caller())
-    return Array(trace, trace.constant(native), region=trace.main, origin=origin)
+    made, region = trace.constant(native)
+    return Array(trace, made, region=region, origin=origin)
 
 
 def known_integer(value, what):

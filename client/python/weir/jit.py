@@ -40,8 +40,8 @@ class _Compiled:
     def __init__(self, function, static_argnums, static_argnames):
         functools.update_wrapper(self, function)
         self._function = function
-        self._static_argnums = _as_tuple(static_argnums)
-        self._static_argnames = _as_tuple(static_argnames)
+        self._static_argnums = as_tuple(static_argnums)
+        self._static_argnames = as_tuple(static_argnames)
         self._programs = {}
         self._programs_of_arrays = {}
 
@@ -73,82 +73,87 @@ class _Compiled:
         return results, report.to_dict()
 
     def _prepare(self, args, kwargs):
-        static = self._static_positions(args)
-        dynamic = [arg for i, arg in enumerate(args) if i not in static]
-        fixed = {i: args[i] for i in static}
-        named = {name: kwargs[name] for name in kwargs if name in self._static_argnames}
-        keywords = {name: kwargs[name] for name in kwargs if name not in self._static_argnames}
-        leaves, structure = tree.flatten((dynamic, keywords))
-        names = self._input_names(args, static, dynamic, keywords)
-        self._check_leaves(leaves, names)
-        types = [program.InputType.of(leaf) for leaf in leaves]
-        key = (
-            structure,
-            tuple(kind.key() for kind in types),
-            tuple(fixed.items()),
-            tuple(sorted(named.items())),
+        arguments = Arguments(
+            self._function, args, kwargs, self._static_argnums, self._static_argnames
         )
-        self._check_static(fixed, named)
+        arguments.check()
+        types = [program.InputType.of(leaf) for leaf in arguments.leaves]
+        key = arguments.key(types)
         if key not in self._programs:
-            call = self._caller(structure, len(args), fixed, named)
-            self._programs[key] = program.trace_function(call, self._name(), names, types)
-        return self._programs[key], [kind.to_numpy(leaf) for kind, leaf in zip(types, leaves)]
+            self._programs[key] = program.trace_function(
+                lambda *arrays: arguments.call(self._function, arrays),
+                arguments.function_name,
+                arguments.names,
+                types,
+            )
+        traced = self._programs[key]
+        return traced, [kind.to_numpy(leaf) for kind, leaf in zip(types, arguments.leaves)]
 
-    def _check_static(self, fixed, named):
-        for name, value in [*fixed.items(), *named.items()]:
+
+class Arguments:
+    """The arguments of a call, apart by what a program takes and what it depends on.
+
+    Attributes:
+      function_name: of the function, for messages.
+      leaves: arrays and numbers, which are inputs; `structure` is theirs and `names` are their
+        paths.
+    """
+
+    def __init__(self, function, args, kwargs, static_argnums, static_argnames):
+        self.function_name = getattr(function, "__name__", "function")
+        static = {i % len(args) for i in static_argnums if -len(args) <= i < len(args)}
+        dynamic = [arg for i, arg in enumerate(args) if i not in static]
+        self._num_args = len(args)
+        self._fixed = {i: args[i] for i in static}
+        self._named = {name: kwargs[name] for name in kwargs if name in static_argnames}
+        keywords = {name: kwargs[name] for name in kwargs if name not in static_argnames}
+        self.leaves, self.structure = tree.flatten((dynamic, keywords))
+        self.names = _input_names(function, args, kwargs, static, dynamic, keywords)
+
+    def key(self, types):
+        """Returns: what calls have in common that run one program."""
+        return (
+            self.structure,
+            tuple(kind.key() for kind in types),
+            tuple(self._fixed.items()),
+            tuple(sorted(self._named.items())),
+        )
+
+    def call(self, function, arrays):
+        """Calls a function with arrays in place of the leaves."""
+        dynamic, keywords = tree.unflatten(self.structure, arrays)
+        rest = iter(dynamic)
+        args = [self._fixed[i] if i in self._fixed else next(rest) for i in range(self._num_args)]
+        return function(*args, **keywords, **self._named)
+
+    def check(self, *arrays):
+        """Raises: TypeError for leaves that are no numbers, NumPy arrays or instances of `arrays`,
+        and for fixed arguments without a hash; OverflowError for numbers out of range.
+        """
+        for leaf, name in zip(self.leaves, self.names):
+            if core.is_scalar(leaf):
+                core.check_range(leaf, dtypes.of_scalar(leaf))
+            elif not (core.is_numpy(leaf) or isinstance(leaf, arrays)):
+                raise self._no_array(leaf, name)
+        for name, value in [*self._fixed.items(), *self._named.items()]:
             try:
                 hash(value)
             except TypeError:
                 raise TypeError(
-                    f"static argument {name} of {self._name()} must be hashable, found {value!r}"
-                    f" ({location.text()})"
+                    f"static argument {name} of {self.function_name} must be hashable, found"
+                    f" {value!r} ({location.text()})"
                 ) from None
 
-    def _static_positions(self, args):
-        return {i % len(args) for i in self._static_argnums if -len(args) <= i < len(args)}
-
-    def _caller(self, structure, num_args, fixed, named):
-        def call(*arrays):
-            dynamic, keywords = tree.unflatten(structure, arrays)
-            rest = iter(dynamic)
-            args = [fixed[i] if i in fixed else next(rest) for i in range(num_args)]
-            return self._function(*args, **keywords, **named)
-
-        return call
-
-    def _name(self):
-        return getattr(self._function, "__name__", "function")
-
-    def _input_names(self, args, static, dynamic, keywords):
-        try:
-            parameters = list(inspect.signature(self._function).bind(*args, **keywords).arguments)
-        except (TypeError, ValueError):
-            parameters = []
-        positions = [i for i in range(len(args)) if i not in static]
-        names = []
-        for position, arg in zip(positions, dynamic):
-            prefix = parameters[position] if position < len(parameters) else f"arg{position}"
-            names.extend(tree.paths(arg, prefix))
-        for name in sorted(keywords):
-            names.extend(tree.paths(keywords[name], name))
-        return _distinct(names)
-
-    def _check_leaves(self, leaves, names):
-        for leaf, name in zip(leaves, names):
-            if core.is_scalar(leaf):
-                core.check_range(leaf, dtypes.of_scalar(leaf))
-                continue
-            if core.is_numpy(leaf):
-                continue
-            if hasattr(leaf, "__array__"):
-                instead = "numpy.asarray makes an array of it"
-            else:
-                instead = "name it in static_argnums or static_argnames if the program is to"
-                instead += " depend on it"
-            raise TypeError(
-                f"argument {name} of {self._name()} is a {type(leaf).__name__}, which is neither an"
-                f" array nor a number ({location.text()}); {instead}"
-            )
+    def _no_array(self, leaf, name):
+        if hasattr(leaf, "__array__"):
+            instead = "numpy.asarray makes an array of it"
+        else:
+            instead = "name it in static_argnums or static_argnames if the program is to depend on"
+            instead += " it"
+        return TypeError(
+            f"argument {name} of {self.function_name} is a {type(leaf).__name__}, which is neither"
+            f" an array nor a number ({location.text()}); {instead}"
+        )
 
 
 def _types_of_arrays(args):
@@ -161,7 +166,22 @@ def _types_of_arrays(args):
     return tuple(types)
 
 
-def _as_tuple(value):
+def _input_names(function, args, kwargs, static, dynamic, keywords):
+    try:
+        parameters = list(inspect.signature(function).bind(*args, **kwargs).arguments)
+    except (TypeError, ValueError):
+        parameters = []
+    positions = [i for i in range(len(args)) if i not in static]
+    names = []
+    for position, arg in zip(positions, dynamic):
+        prefix = parameters[position] if position < len(parameters) else f"arg{position}"
+        names.extend(tree.paths(arg, prefix))
+    for name in sorted(keywords):
+        names.extend(tree.paths(keywords[name], name))
+    return _distinct(names)
+
+
+def as_tuple(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 

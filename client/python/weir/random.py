@@ -40,7 +40,7 @@ def _seed_and_key(seed):
 
 def _fold_loops(key):
     """The iterations of the loops around the draw become part of the key."""
-    for frame in tracing.current().loops:
+    for frame in tracing.current().own_loops:
         if frame.randomness == "error":
             raise errors.TracingError(
                 f"random numbers are drawn at {location.text()} inside of a vmap with"
@@ -55,9 +55,29 @@ def _fold_loops(key):
     return key
 
 
+def _key_of_function(trace):
+    """The key that each call gives to the function that is being traced."""
+    frame = trace.frames[-1]
+    value = frame.extra(trace, tracing.KEY, "u64", (), "key")
+    return Array(trace, value, region=frame.body)
+
+
+def _key_of_call():
+    """Returns: a key for a function that is called here; each call and each iteration has its
+    own.
+    """
+    trace = tracing.current()
+    key = _key_of_function(trace) if trace.frames else core.scalar(0, "u64")
+    key = core.apply("rng_fold", [_fold_loops(key), core.scalar(trace.draws, "i64")])
+    trace.draws += 1
+    return key
+
+
 def _draw(op, seed, shape, dtype_name):
     trace = tracing.required("a random number")
     number, key = _seed_and_key(seed)
+    if trace.frames:
+        key = core.apply("rng_fold", [key, _key_of_function(trace)])
     key = _fold_loops(key)
     attrs = {
         "seed": number,

@@ -50,12 +50,69 @@ class LoopFrame:
         self.needs_index = False
 
 
+class UnknownResults(BaseException):
+    """A recursive call whose types of results are to be learned from the paths that do not recurse.
+
+    Branches and loops that meet it go on as if that path were not there. No Exception, so that the
+    user's handlers leave it alone.
+    """
+
+    def __init__(self, frame):
+        super().__init__()
+        self.frame = frame
+
+
+# In place of a captured array: the random key of a call.
+KEY = "key"
+
+
+class FunctionFrame:
+    """A function of the program while it is traced.
+
+    Attributes:
+      key: tells functions of one program apart.
+      name: in the program.
+      body: its region.
+      around: the regions outside of it, from which it may capture arrays.
+      first_loop: how many loops are around it.
+      extras: what its parameters behind its own stand for: arrays of the regions around, or KEY.
+      results: (structure, types) of its results as far as they are known, or None.
+      met: whether it was called while it was traced.
+      loops: the indices of the loops around it if it captures one of them, else None.
+    """
+
+    def __init__(self, key, name, body, around, first_loop):
+        self.key = key
+        self.name = name
+        self.body = body
+        self.around = around
+        self.first_loop = first_loop
+        self.extras = []
+        self.results = None
+        self.met = False
+        self.loops = None  # indices of the loops around it, if it captures one
+        self._extra_values = {}
+
+    def extra(self, trace, wanted, dtype_name, shape, name):
+        """Returns: the parameter that stands for `wanted`, made at its first use."""
+        key = wanted if wanted is KEY else wanted.value
+        if key not in self._extra_values:
+            self._extra_values[key] = trace.add_argument(self.body, dtype_name, shape, name)
+            self.extras.append(wanted)
+        return self._extra_values[key]
+
+
 class Trace:
     """One program under construction."""
 
     def __init__(self):
         self.builder = _native.ProgramBuilder()
-        self.main = self.builder.new_function("main")
+        self.entry = self.builder.new_function("main")
+        self.main = self.entry  # the body of the function that is being traced
+        self.bodies = {self.entry}
+        self.frames = []  # of the functions inside of which it is, outermost first
+        self.functions = {}  # lists of those that are done, by key
+        self.learned = {}  # (extras, results) of functions, by key, between attempts to trace them
         self.regions = [self.main]
         # Values that the nodes of each open region have used, in the order of `regions`.
         self.used = [set()]
@@ -71,7 +128,7 @@ class Trace:
         self.models = {}  # imported models that are functions of this program
         self._hoisted_by_id = {}
         self._variable_names = {}
-        self._names = set()
+        self._names = {"main"}
 
     @property
     def region(self):
@@ -107,10 +164,44 @@ class Trace:
         finally:
             self.loops.pop()
 
+    @contextlib.contextmanager
+    def in_function(self, key, name):
+        """Operations go to a new function, which is forgotten if tracing it fails."""
+        name = self.unique_name(name)
+        body = self.builder.new_function(name)
+        around = set(self.regions).union(*(frame.around for frame in self.frames[-1:]))
+        frame = FunctionFrame(key, name, body, around, len(self.loops))
+        before = (self.main, self.regions, self.used, self.last_used, self.draws)
+        self.main, self.regions, self.used, self.draws = body, [body], [set()], 0
+        self.bodies.add(body)
+        self.frames.append(frame)
+        try:
+            yield frame
+        except BaseException:
+            self.forget(frame)
+            raise
+        finally:
+            self.frames.pop()
+            self.main, self.regions, self.used, self.last_used, self.draws = before
+
+    def forget(self, frame):
+        """Takes a function out of the program."""
+        self.builder.remove_function(frame.body)
+        self._names.discard(frame.name)
+
+    @property
+    def own_loops(self):
+        """The loops around the operations that are being traced, of the same function."""
+        return self.loops[self.frames[-1].first_loop :] if self.frames else self.loops
+
+    def reaches(self, region):
+        """True if a value of this region may be used here, or captured by the function."""
+        return region in self.regions or (self.frames and region in self.frames[-1].around)
+
     def add_argument(self, region, dtype, shape, name=""):
         """Returns: a new argument of `region`."""
         value = self.builder.add_arg(region, dtype, shape, name)
-        if region != self.main:
+        if region not in self.bodies:
             # What a loop carries may come to depend on every loop around it.
             self.depends[value] = set(self.regions)
         return value
@@ -163,18 +254,18 @@ class Trace:
                 self.depends[output] = loops
 
     def constant(self, array):
-        """Returns: a value of the outermost region that holds a NumPy array."""
+        """Returns: (a value that holds a NumPy array, its region), an outermost one."""
         if array.size > INLINE_ELEMENTS:
-            return self._hoist(array)
+            return self._hoist(array), self.entry
         self.builder.set_location(*location.of_caller())
-        return self.builder.constant(self.main, array)
+        return self.builder.constant(self.main, array), self.main
 
     def _hoist(self, array):
         key = id(array)
         if key not in self._hoisted_by_id:
             name = self.unique_name("constant")
             dtype = dtypes.name_of(array.dtype)
-            value = self.add_argument(self.main, dtype, array.shape, name)
+            value = self.add_argument(self.entry, dtype, array.shape, name)
             # A copy: the array may change later. It is kept with its id, so that no other can get
             # that.
             self.hoisted.append((name, np.array(array)))

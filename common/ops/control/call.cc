@@ -7,6 +7,8 @@
 namespace weir {
 namespace {
 
+constexpr int64_t kLargestMaxDepth = int64_t{1} << 31;
+
 // What the symbols of a callee stand for at one call.
 using SymbolMap = std::map<std::string, Dim, std::less<>>;
 
@@ -68,6 +70,11 @@ absl::StatusOr<SymbolMap> BindCallee(const InferContext& context, const Function
 
 absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   WEIR_ASSIGN_OR_RETURN(const Function* callee, Callee(context));
+  const Attr* depth = context.node().FindAttr("max_depth");
+  if (depth != nullptr && (depth->AsInt() < 1 || depth->AsInt() > kLargestMaxDepth)) {
+    return InvalidArgument("attribute 'max_depth' must be 1 to ", kLargestMaxDepth, ", found ",
+                           depth->AsInt());
+  }
   WEIR_ASSIGN_OR_RETURN(const SymbolMap symbols, BindCallee(context, *callee));
   std::vector<TensorType> types;
   for (ValueId result : context.graph().region(callee->body).results) {
@@ -108,10 +115,11 @@ OpDef CallOp() {
   op.summary = "runs a function of the program; may be recursive (func.call of MLIR)";
   op.inputs = {0, kAny};
   op.outputs = {0, kAny};
-  op.attrs = {{"callee", Attr::Kind::kString}};
+  // In a recursive function: how many of its calls may wait for one another.
+  op.attrs = {{"callee", Attr::Kind::kString}, {"max_depth", Attr::Kind::kInt, /*required=*/false}};
   op.infer = Infer;
   op.reference = Evaluate;
-  op.no_pfor = "calls are inlined before the vectorizer runs, except those of recursive functions";
+  op.no_pfor = "calls are inlined before the vectorizer runs";
   op.samples = Samples;
   return op;
 }

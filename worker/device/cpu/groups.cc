@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "common/base/str_cat.h"
 #include "common/ops/registry.h"
 #include "worker/device/cpu/epilogue.h"
 
@@ -32,6 +33,7 @@ class Grouping {
 
   std::vector<Launch> Launches() {
     JoinNeighbours();
+    JoinShort();
     absl::flat_hash_map<size_t, std::vector<size_t>> members;
     for (size_t i = 0; i < unit_.size(); ++i) members[Root(i)].push_back(i);
     std::vector<std::vector<size_t>> parts;
@@ -156,6 +158,18 @@ class Grouping {
       for (size_t p : Producers(i)) {
         if (fusable_[p] && depth_[p] == depth_[i]) unit_[Root(i)] = Root(p);
       }
+    }
+  }
+
+  // Vectors of one length join though nothing connects them: a launch costs more than such a group.
+  void JoinShort() {
+    absl::flat_hash_map<std::string, size_t> first;  // by depth and shape
+    for (size_t i = 0; i < unit_.size(); ++i) {
+      if (!fusable_[i]) continue;
+      const Shape& shape = graph_.type(node(i).outputs[0]).shape;
+      if (shape.rank() > 1) continue;
+      const auto [it, added] = first.emplace(StrCat(depth_[i], " ", shape.ToString()), i);
+      if (!added) unit_[Root(i)] = Root(it->second);
     }
   }
 

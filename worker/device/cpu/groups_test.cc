@@ -37,6 +37,17 @@ TEST(FormLaunches, ConnectedElementwiseNodesAreOneLaunch) {
             "add,tanh,multiply,subtract");
 }
 
+TEST(FormLaunches, VectorsOfOneLengthAreOneLaunch) {
+  EXPECT_EQ(
+      Launches("func @main(%x: f32[n], %y: i64[n], %z: f32[m]) -> (f32[n], i64[n], f32[m]) {\n"
+               "  %a = tanh(%x)\n  %b = negate(%y)\n  %c = exp(%z)\n"
+               "  return %a, %b, %c\n}\n"),
+      "tanh,negate | exp");
+  EXPECT_EQ(Launches("func @main(%x: f32[n,2], %y: i64[n,2]) -> (f32[n,2], i64[n,2]) {\n"
+                     "  %a = tanh(%x)\n  %b = negate(%y)\n  return %a, %b\n}\n"),
+            "tanh | negate");
+}
+
 TEST(FormLaunches, NoPathLeavesAGroupAndComesBack) {
   // `exp` uses the sum of what it is fused with elsewhere: two groups around the reduction.
   EXPECT_EQ(Launches("func @main(%x: f32[n,4]) -> (f32[n,4]) {\n"
