@@ -327,8 +327,8 @@ STATE = [
     ),
     (
         "state: zero as what max and min start from",
-        "common/ops/control/state.cc",
-        "  return Reduced(b, kind, Full(b, type.dtype, std::move(rows), 0));",
+        "common/ops/control/ragged.cc",
+        "  return ReduceRows(b, kind, Full(b, type.dtype, std::move(rows), 0));",
         "  return Full(b, type.dtype, type.shape.dims(), 0);",
     ),
     (

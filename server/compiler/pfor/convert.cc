@@ -82,4 +82,30 @@ absl::StatusOr<std::vector<ValueId>> ConvertInline(Graph* graph, NodeId pfor, Bu
   return outputs;
 }
 
+absl::StatusOr<std::vector<ValueId>> ConvertToRaggedRows(Graph* graph, NodeId pfor, Builder parent,
+                                                         Symbols* symbols, CompileReport* report) {
+  const Node node = graph->node(pfor);
+  const RegionId source = node.regions[0];
+  const std::string local = symbols->Fresh("k");
+  const Dim lanes = Dim::Symbol(local);
+  const RegionId region = parent.NewRegion();
+  Builder inside = parent.In(region);
+  inside.AddArg({DType::kI64, Shape({lanes})}, "owner");
+  const ValueId indices = inside.AddArg({DType::kI64, Shape({lanes})}, "i");
+  BodyRewrite body(graph, lanes, indices, parent, symbols, report);
+  body.set_iteration_rows([](ValueId) { return ValueId(); });
+  WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> converted, body.Convert(source, inside));
+  inside.Yield(StackedResults(body, inside, graph->region(source).results, converted));
+  const ValueId counts =
+      parent.Apply("reshape", {node.inputs[0]}, {{"shape", std::vector<Dim>{1}}});
+  std::vector<ValueId> outputs = parent.ApplyAll(
+      "ragged_rows", {counts}, {{"extent", node.attr("extent")}, {"local", local}}, {region});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i] = parent.Apply("reshape", {outputs[i]},
+                              {{"shape", graph->type(node.outputs[i]).shape.dims()}});
+  }
+  WEIR_RETURN_IF_ERROR(parent.status());
+  return outputs;
+}
+
 }  // namespace weir

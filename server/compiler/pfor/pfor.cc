@@ -6,6 +6,7 @@
 
 #include "common/base/status.h"
 #include "common/ir/builder.h"
+#include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "server/compiler/pfor/convert.h"
 #include "server/compiler/pfor/symbols.h"
@@ -13,12 +14,16 @@
 namespace weir {
 namespace {
 
-// True for loops whose iterations may part ways. Inside of another loop they are left to that one,
-// which converts the lanes of both together.
+bool HasCount(const Node& node) { return node.op == "pfor" && !node.inputs.empty(); }
+
+// True for loops whose iterations may part ways, or differ in number. Inside of another loop they
+// are left to that one, which converts the lanes of both together.
 bool HasControlFlow(const Graph& graph, RegionId region) {
   for (NodeId id : graph.region(region).nodes) {
     const Node& node = graph.node(id);
-    if (node.op == "call" || (!node.regions.empty() && node.op != "pfor")) return true;
+    if (node.op == "call" || HasCount(node) || (!node.regions.empty() && node.op != "pfor")) {
+      return true;
+    }
     for (RegionId inner : node.regions) {
       if (HasControlFlow(graph, inner)) return true;
     }
@@ -57,8 +62,8 @@ class PforRemoval {
     for (NodeId id : nodes) {
       const std::vector<RegionId> inner = graph_->node(id).regions;
       const bool is_pfor = graph_->node(id).op == "pfor";
-      const bool left =
-          place.in_pfor && vectorizes() && is_pfor && HasControlFlow(*graph_, inner[0]);
+      const bool left = place.in_pfor && vectorizes() && is_pfor &&
+                        (HasCount(graph_->node(id)) || HasControlFlow(*graph_, inner[0]));
       Place inside = place;
       inside.in_pfor = place.in_pfor || is_pfor;
       inside.in_shard = place.in_shard || graph_->node(id).op == "shard";
@@ -77,18 +82,27 @@ class PforRemoval {
     Builder builder(graph_, region, &Ops());
     builder.SetLocation(graph_->node(id).location);
     builder.SetName(graph_->node(id).name);
-    absl::StatusOr<std::vector<ValueId>> outputs =
-        !vectorizes()                     ? Loop(id, builder)
-        : place.in_pfor || place.in_shard ? ConvertInline(graph_, id, builder, &symbols_, report_)
-                                          : ConvertToShard(graph_, id, builder, &symbols_, report_);
-    WEIR_RETURN_IF_ERROR(outputs.status());
+    WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> outputs, Convert(id, builder, place));
     const std::vector<ValueId> old = graph_->node(id).outputs;
     for (size_t i = 0; i < old.size(); ++i) {
-      Value& made = graph_->value((*outputs)[i]);
+      Value& made = graph_->value(outputs[i]);
       if (made.name.empty()) made.name = graph_->value(old[i]).name;
-      graph_->ReplaceUses(old[i], (*outputs)[i]);
+      graph_->ReplaceUses(old[i], outputs[i]);
     }
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<ValueId>> Convert(NodeId id, Builder& builder, Place place) {
+    if (!vectorizes()) {
+      return HasCount(graph_->node(id)) ? LoopOfCount(id, builder) : Loop(id, builder);
+    }
+    if (HasCount(graph_->node(id))) {
+      return ConvertToRaggedRows(graph_, id, builder, &symbols_, report_);
+    }
+    if (place.in_pfor || place.in_shard) {
+      return ConvertInline(graph_, id, builder, &symbols_, report_);
+    }
+    return ConvertToShard(graph_, id, builder, &symbols_, report_);
   }
 
   absl::StatusOr<std::vector<ValueId>> Loop(NodeId id, Builder& builder) {
@@ -100,6 +114,43 @@ class PforRemoval {
         builder.ApplyAll("for", {trips}, {{"extent", node.attr("extent")}}, {node.regions[0]});
     WEIR_RETURN_IF_ERROR(builder.status());
     return outputs;
+  }
+
+  // Carries the results, and writes a row of them in each trip.
+  absl::StatusOr<std::vector<ValueId>> LoopOfCount(NodeId id, Builder& builder) {
+    const Node node = graph_->node(id);
+    const RegionId body = node.regions[0];
+    CheckCountOf(node, builder);
+    graph_->region(body).parent = NodeId();
+    Builder inside(graph_, body, &Ops());
+    std::vector<ValueId> operands = node.inputs;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const TensorType type = graph_->type(node.outputs[i]);
+      operands.push_back(Full(builder, type.dtype, type.shape.dims(), 0));
+      std::vector<Dim> row = type.shape.dims();
+      row[0] = 1;
+      std::vector<ValueId> update = {inside.AddArg(type)};
+      update.push_back(
+          inside.Apply("reshape", {graph_->region(body).results[i]}, {{"shape", std::move(row)}}));
+      update.push_back(graph_->region(body).args[0]);
+      for (int axis = 1; axis < type.rank(); ++axis) {
+        update.push_back(inside.Scalar<int64_t>(0));
+      }
+      graph_->region(body).results[i] = inside.Apply("dynamic_update_slice", std::move(update));
+    }
+    WEIR_RETURN_IF_ERROR(inside.status());
+    std::vector<ValueId> outputs = builder.ApplyAll("for", std::move(operands), {}, {body});
+    WEIR_RETURN_IF_ERROR(builder.status());
+    return outputs;
+  }
+
+  static void CheckCountOf(const Node& node, Builder& builder) {
+    const ValueId count = node.inputs[0];
+    const Dim extent = node.attr("extent").AsDims()[0];
+    const ValueId begins = builder.Apply("greater_equal", {count, builder.Scalar<int64_t>(0)});
+    const ValueId ends = builder.Apply("less_equal", {count, DimValue(builder, extent)});
+    builder.ApplyAll("check", {builder.Apply("and", {begins, ends})},
+                     {{"message", StrCat("the count must be in 0..", extent.ToString())}});
   }
 
   Graph* graph_;
