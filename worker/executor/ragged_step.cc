@@ -42,8 +42,7 @@ class Lanes {
     int64_t* const indices = reinterpret_cast<int64_t*>(r_.scratch() + state_.indices);
     for (int64_t row = 0; row < state_.rows; ++row) {
       const int64_t count = CountOf(row);
-      WEIR_RETURN_IF_ERROR(
-          Annotate(control::CheckCount(count, state_.extent), StrCat("iteration ", row)));
+      WEIR_RETURN_IF_ERROR(control::CheckCount(count, state_.extent));
       for (int64_t index = 0; index < count; ++index, ++count_) {
         owners[count_] = row;
         indices[count_] = index;

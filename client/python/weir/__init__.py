@@ -33,8 +33,8 @@ from weir.explain import explain
 from weir.jit import jit
 from weir.lax import ops
 from weir.lists import List
-from weir.loops import for_loop, pfor
 from weir.onnx import load_onnx
+from weir.parallel import for_loop, pfor
 from weir.session import Session, connect
 from weir.variables import Variable
 from weir.vectorize import vmap

@@ -13,7 +13,7 @@ from weir import _native, core, dtypes
 from weir.branches import cond, switch
 from weir.carried import fori_loop, scan, while_loop
 from weir.eager import operation
-from weir.loops import for_loop, pfor
+from weir.parallel import for_loop, pfor
 
 _MODULE = sys.modules[__name__]
 _OPS = {row["name"]: row for row in _native.ops()}

@@ -3,12 +3,16 @@
 A list has a capacity, and memory for as many elements. Like every array it never changes: `push`
 and the others return the list that comes next. A loop that carries a list writes one element in
 place, so pushing costs the element and not the list.
+
+A list is also what comes out where only the run knows how much it is: of `weir.pfor` with a traced
+number of iterations, of `weir.numpy.nonzero`, `unique` and their kind.
 """
 
 import collections
 
-from weir import checks, core, location, tree
+from weir import checks, core, dtypes, location, loops, tree
 from weir import trace as tracing
+from weir.eager import operation
 
 _Fields = collections.namedtuple("_Fields", ["elements", "size"])
 
@@ -19,7 +23,7 @@ class List(_Fields):
 
     Attributes:
       elements: the pytree of an element, each leaf T[...] as T[capacity, ...]; rows from `size` on
-        have no meaning.
+        have no meaning. (Those of a list that an operation made whole are zeros.)
       size: i64, how many elements there are.
     """
 
@@ -74,6 +78,80 @@ class List(_Fields):
         """
         return List(self._written(self._checked(index), element), self.size)
 
+    # --- All elements at once.
+
+    @operation
+    def map(self, function):
+        """Returns: the list of what `function` makes of each element. It runs for the elements that
+        there are, all at once, as the body of a `weir.pfor`.
+        """
+
+        rows, size = tree.map(core.as_array, self)
+
+        def body(index):
+            return function(tree.map(lambda leaf: leaf[index], rows))
+
+        stacked = loops.parallel(body, self.capacity, None, False, "different", size)
+        return List(stacked.tree(), size)
+
+    @operation
+    def sum(self):
+        """Returns: the sum of the elements, leaf by leaf; bool leaves are counted, as i32."""
+        return tree.map(
+            lambda rows: self._reduced("reduce_sum", _countable(rows), 0), self.elements
+        )
+
+    @operation
+    def prod(self):
+        """Returns: the product of the elements, leaf by leaf; bool leaves as i32."""
+        return tree.map(
+            lambda rows: self._reduced("reduce_prod", _countable(rows), 1), self.elements
+        )
+
+    @operation
+    def max(self):
+        """Returns: the greatest of the elements, leaf by leaf, NaN if one is; of none the least
+        number of the type.
+        """
+        return tree.map(
+            lambda rows: self._extreme("reduce_max", "reduce_or", rows, dtypes.least), self.elements
+        )
+
+    @operation
+    def min(self):
+        """Returns: the smallest of the elements, leaf by leaf, NaN if one is; of none the greatest
+        number of the type.
+        """
+        return tree.map(
+            lambda rows: self._extreme("reduce_min", "reduce_and", rows, dtypes.greatest),
+            self.elements,
+        )
+
+    @operation
+    def mean(self):
+        """Returns: the mean of the elements, leaf by leaf, a float; NaN of none."""
+
+        def mean_of(rows):
+            (rows,) = core.promote_inexact(rows)
+            wide = core.cast(rows, "f32") if rows.dtype_name in ("f16", "bf16") else rows
+            total = self._reduced("reduce_sum", wide, 0)
+            divisor = core.to_dtype(self.size, wide.dtype_name)
+            return core.cast(core.elementwise("divide", total, divisor), rows.dtype_name)
+
+        return tree.map(mean_of, self.elements)
+
+    def _extreme(self, op, op_of_bools, rows, neutral_of):
+        name = core.as_array(rows).dtype_name
+        return self._reduced(op_of_bools if name == "bool" else op, rows, neutral_of(name))
+
+    def _reduced(self, op, rows, neutral):
+        """Reduces the rows that are elements."""
+        rows = core.as_array(rows)
+        line = core.iota(rows.shape[:1], 0, "i64")
+        mask = core.broadcast_in_dim(core.compare("less", line, self.size), rows.shape, [0])
+        kept = core.apply("select", [mask, rows, core.full(rows.shape, neutral, rows.dtype_name)])
+        return core.reduce(op, kept, [0], False)
+
     def _checked(self, index):
         index = core.to_dtype(index, "i64")
         begins = core.compare("greater_equal", index, 0)
@@ -91,6 +169,11 @@ class List(_Fields):
             )
         written = [_write(row, index, leaf) for row, leaf in zip(rows, leaves)]
         return tree.unflatten(wanted, written)
+
+
+def _countable(rows):
+    rows = core.as_array(rows)
+    return core.cast(rows, "i32") if rows.dtype_name == "bool" else rows
 
 
 def _write(rows, index, element):

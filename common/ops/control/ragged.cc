@@ -41,8 +41,7 @@ ValueId MeanOfRows(Builder& b, ValueId rows, ValueId count) {
 absl::Status CheckCount(int64_t count, int64_t extent) {
   if (count >= 0 && count <= extent) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      StrCat("the count ", count, count < 0 ? " is negative" : " is above the extent ",
-             count < 0 ? "" : StrCat(extent), ": it must be in 0..", extent));
+      StrCat("the count ", count, " of a pfor is not in 0..", extent, ", its extent"));
 }
 
 ValueId ReductionIdentity(Builder& b, const std::string& kind, const TensorType& type) {

@@ -2,6 +2,7 @@
 
 #include "common/base/status.h"
 #include "common/ops/axes.h"
+#include "common/ops/lang.h"
 #include "common/ops/movement/gather_dims.h"
 #include "server/compiler/optimize/region_walk.h"
 #include "server/compiler/optimize/simplify.h"
@@ -137,13 +138,10 @@ Replacement Gather(const Graph& graph, const Node& node, Builder& builder) {
   const auto place = dims.indices_batching.begin() + (lane - dims.operand_batching.begin());
   std::vector<Dim> vectors = indices.shape.dims();
   if (dims.index_vector == indices.rank()) vectors.push_back(1);
-  const Attrs i64 = {{"dtype", DType::kI64}};
-  const ValueId within = builder.Apply(
-      "reshape", {builder.Apply("convert", {node.inputs[1]}, Attrs(i64))}, {{"shape", vectors}});
+  const ValueId within = Reshape(builder, Cast(builder, node.inputs[1], DType::kI64), vectors);
   vectors[dims.index_vector] = 1;
-  const ValueId rows =
-      builder.Apply("broadcast_in_dim", {builder.Apply("convert", {owners}, Attrs(i64))},
-                    {{"shape", vectors}, {"axes", Int64s{*place}}});
+  const ValueId rows = builder.Apply("broadcast_in_dim", {Cast(builder, owners, DType::kI64)},
+                                     {{"shape", vectors}, {"axes", Int64s{*place}}});
   const ValueId both = builder.Apply("concatenate", {rows, within}, {{"axis", dims.index_vector}});
   dims.indices_batching.erase(place);
   dims.operand_batching.erase(lane);

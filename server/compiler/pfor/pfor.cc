@@ -150,7 +150,8 @@ class PforRemoval {
     const ValueId begins = builder.Apply("greater_equal", {count, builder.Scalar<int64_t>(0)});
     const ValueId ends = builder.Apply("less_equal", {count, DimValue(builder, extent)});
     builder.ApplyAll("check", {builder.Apply("and", {begins, ends})},
-                     {{"message", StrCat("the count must be in 0..", extent.ToString())}});
+                     {{"message", StrCat("the count of a pfor is not in 0..", extent.ToString(),
+                                         ", its extent")}});
   }
 
   Graph* graph_;

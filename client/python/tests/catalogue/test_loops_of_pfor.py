@@ -69,6 +69,24 @@ def test_parallel_iterations_one():
     assert_numbers(got, x.cumsum(1), of_largest=True)
 
 
+@pytest.mark.parametrize("chunk_size", [None, 1, 2, 3])
+def test_parallel_iterations_with_dynamic_n(chunk_size):
+    x = numbers(5, 3)
+
+    @weir.jit
+    def doubled(n):
+        def body(i):
+            return wnp.array(x)[i] * 2
+
+        return weir.pfor(body, n, chunk_size, True, capacity=5), weir.for_loop(body, n, capacity=5)
+
+    for n in range(6):
+        got, want = doubled(np.int64(n))
+        assert_same_bits(got, want)
+        assert got.size == n
+        np.testing.assert_array_equal(got.elements, np.where(np.arange(5)[:, None] < n, x * 2, 0))
+
+
 @pytest.mark.parametrize("loop", [weir.pfor, weir.for_loop])
 def test_no_iterations(loop):
     got = loop(lambda i: 1, 0)
@@ -178,6 +196,20 @@ def test_reduce_mean():
 
 def test_reduce_sum():
     _assert_shared(_reduced(weir.psum), (P + Q).sum(0))
+
+
+@pytest.mark.parametrize("chunk_size", [None, 2])
+def test_reduction_with_dynamic_n(chunk_size):
+    """Of n iterations the bits that a loop over n, known while tracing, gives."""
+
+    def body(i):
+        total = wnp.array(P)[i] + wnp.array(Q)[i]
+        return [reduce(total) for reduce in (weir.psum, weir.pmean, weir.pmax, weir.pmin)]
+
+    reduced = weir.jit(lambda n: weir.pfor(body, n, chunk_size, True, capacity=5).elements)
+    for n in range(6):
+        got = weir.tree.map(lambda leaf, n=n: leaf[:n], reduced(np.int64(n)))
+        assert_same_bits(got, weir.pfor(body, n))
 
 
 def test_reduce_class():
@@ -363,3 +395,19 @@ def test_composite_map():
     got = weir.vmap(lambda c: {"b": c["b"][0] + 1, "a": c["a"].sum()}, strict=True)(composite)
     np.testing.assert_array_equal(got["b"], composite["b"][0] + 1)
     assert_numbers(got["a"], composite["a"].sum(1), of_largest=True)
+
+
+def test_composite_of_uniform_rows():
+    """Rows of any length, of which all happen to have the same, and then not."""
+    values = numbers(5, 4)
+
+    def body(row, length):
+        mapped = weir.List(row, length).map(lambda x: x * 2)
+        return mapped, mapped.sum()
+
+    for lengths in (np.full(5, 3), np.array([3, 0, 4, 1, 2])):
+        rows, sums = weir.vmap(body, strict=True)(values, lengths)
+        live = np.arange(4) < lengths[:, None]
+        np.testing.assert_array_equal(rows.size, lengths)
+        np.testing.assert_array_equal(rows.elements, np.where(live, values * 2, 0))
+        assert_numbers(sums, np.where(live, values * 2, 0).sum(1), of_largest=True)

@@ -9,7 +9,8 @@ import math as _math
 import numpy as _np
 
 from weir.dtypes import bfloat16, promote_types
-from weir.numpy import creation, elementwise, matrices, ordering, products, reductions, shaping
+from weir.numpy import creation, elementwise, matrices, ordering, products, reductions
+from weir.numpy import selection, shaping
 from weir.numpy import fft, linalg
 
 pi = _math.pi
@@ -35,7 +36,8 @@ def _is_function_of(module, name, value):
 def _collect():
     """The public functions of the modules are those of this package."""
     found = {}
-    for module in (elementwise, creation, reductions, shaping, matrices, products, ordering):
+    modules = (elementwise, creation, reductions, shaping, matrices, products, ordering, selection)
+    for module in modules:
         for name, value in vars(module).items():
             if _is_function_of(module, name, value):
                 found[name] = value
