@@ -34,7 +34,7 @@ absl::StatusOr<Lanes> LanesOf(const Tensor& counts, int64_t extent) {
   Lanes lanes;
   for (int64_t owner = 0; owner < counts.extents()[0]; ++owner) {
     const int64_t count = counts.At<int64_t>({owner});
-    WEIR_RETURN_IF_ERROR(Annotate(control::CheckCount(count, extent), StrCat("iteration ", owner)));
+    WEIR_RETURN_IF_ERROR(control::CheckCount(count, extent));
     for (int64_t index = 0; index < count; ++index) {
       lanes.owners.push_back(owner);
       lanes.indices.push_back(index);

@@ -111,17 +111,6 @@ Replacement DimensionSize(const Graph& graph, const Node& node, Builder& builder
       builder.Apply("dimension_size", {}, {{"size", std::vector<Dim>{dim}}})};
 }
 
-// True for a gather of rows of axis 0 that keeps the other axes as they are.
-bool TakesRows(const Graph& graph, const Node& node) {
-  const GatherDims dims = GatherDims::Read(node, kGatherNames);
-  const TensorType& rows = graph.type(node.outputs[0]);
-  return dims.index_map == Int64s{0} && dims.dropped == Int64s{0} && dims.index_vector == 1 &&
-         dims.operand_batching.empty() && graph.type(node.inputs[1]).rank() == 1 &&
-         dims.window == Shifted(FirstAxes(rows.rank() - 1)) &&
-         absl::MakeConstSpan(rows.shape.dims()).subspan(1) ==
-             absl::MakeConstSpan(graph.type(node.inputs[0]).shape.dims()).subspan(1);
-}
-
 // Elements of rows that are taken first, straight from where the rows lie: the rows of a loop's
 // lanes are then never copied for each of them.
 Replacement Gather(const Graph& graph, const Node& node, Builder& builder) {

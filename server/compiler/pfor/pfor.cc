@@ -1,5 +1,6 @@
 #include "server/compiler/pfor/pfor.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,8 +9,10 @@
 #include "common/ir/builder.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
+#include "server/compiler/effects.h"
 #include "server/compiler/pfor/convert.h"
 #include "server/compiler/pfor/symbols.h"
+#include "server/compiler/pfor/variance.h"
 
 namespace weir {
 namespace {
@@ -29,6 +32,17 @@ bool HasControlFlow(const Graph& graph, RegionId region) {
     }
   }
   return false;
+}
+
+// True for what may fail or not end, and so must not run where no iteration asks for it.
+bool MayFail(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (node.op == "while" || node.op == "call" || HasCount(node)) return true;
+  return std::any_of(node.regions.begin(), node.regions.end(), [&](RegionId region) {
+    const std::vector<NodeId>& nodes = graph.region(region).nodes;
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](NodeId inner) { return MayFail(graph, inner); });
+  });
 }
 
 class PforRemoval {
@@ -68,6 +82,7 @@ class PforRemoval {
       inside.in_pfor = place.in_pfor || is_pfor;
       inside.in_shard = place.in_shard || graph_->node(id).op == "shard";
       for (RegionId r : inner) WEIR_RETURN_IF_ERROR(Rewrite(r, inside));
+      if (left) MoveOut(id, region);
       if (!is_pfor || left) {
         graph_->region(region).nodes.push_back(id);
         continue;
@@ -76,6 +91,41 @@ class PforRemoval {
       WEIR_RETURN_IF_ERROR(Annotate(Replace(id, region, place), graph_->Describe(id)));
     }
     return absl::OkStatus();
+  }
+
+  // Moves what does not see the loop's variable in front of the loop: no lane need compute it.
+  void MoveOut(NodeId loop, RegionId region) {
+    const RegionId body = graph_->node(loop).regions[0];
+    Variance variance(*graph_);
+    variance.MarkVarying(graph_->region(body).args[0]);
+    variance.AnalyzeRegion(body);
+    std::vector<NodeId> stay;
+    for (NodeId id : graph_->region(body).nodes) {
+      if (!MayMoveOut(id, body, variance)) {
+        stay.push_back(id);
+        continue;
+      }
+      graph_->region(region).nodes.push_back(id);
+      graph_->node(id).parent = region;
+      for (ValueId output : graph_->node(id).outputs) graph_->value(output).region = region;
+    }
+    graph_->region(body).nodes = std::move(stay);
+  }
+
+  bool MayMoveOut(NodeId id, RegionId body, const Variance& variance) const {
+    const Node& node = graph_->node(id);
+    if (variance.Touched(id) || HasEffect(*graph_, id) || MayFail(*graph_, id) ||
+        !node.control_inputs.empty()) {
+      return false;
+    }
+    auto outside = [&](ValueId value) { return graph_->value(value).region != body; };
+    auto same = [&](ValueId output) { return !variance.varies(output); };
+    return std::all_of(node.inputs.begin(), node.inputs.end(), outside) &&
+           std::all_of(node.outputs.begin(), node.outputs.end(), same) &&
+           std::all_of(node.regions.begin(), node.regions.end(), [&](RegionId inner) {
+             const std::vector<ValueId> captures = graph_->Captures(inner);
+             return std::all_of(captures.begin(), captures.end(), outside);
+           });
   }
 
   absl::Status Replace(NodeId id, RegionId region, Place place) {
