@@ -122,12 +122,16 @@ absl::Status Pfor(PforRewrite& rewrite) {
   Builder& build = rewrite.build();
   const RegionId body = rewrite.node().regions[0];
   const Dim outer = rewrite.extent(), inner = rewrite.attr("extent").AsDims()[0];
-  const ValueId counts = build.Apply(
-      "iota", {}, {{"shape", std::vector<Dim>{outer, inner}}, {"dtype", DType::kI64}, {"axis", 1}});
-  rewrite.Bind(rewrite.source().region(body).args[0], JoinLeading(build, counts));
+  const ValueId owners = JoinLeading(build, Iota(build, DType::kI64, {outer, inner}, 0));
+  const ValueId indices = JoinLeading(build, Iota(build, DType::kI64, {outer, inner}, 1));
+  rewrite.Bind(rewrite.source().region(body).args[0], indices);
   std::vector<PforRewrite::PartRows> rows;
   for (ValueId capture : control::VaryingCaptures(rewrite, body)) {
-    rows.push_back({capture, RowsOfLanes(build, rewrite.converted(capture), inner)});
+    // By owner what lanes may use only in part.
+    const bool is_whole = rewrite.source().type(capture).rank() == 0;
+    const ValueId image = rewrite.converted(capture);
+    rows.push_back(
+        {capture, is_whole ? RowsOfLanes(build, image, inner) : TakeRow(build, image, owners)});
   }
   WEIR_ASSIGN_OR_RETURN(std::vector<ValueId> results,
                         rewrite.ConvertPart(body, build, outer * inner, rows));
