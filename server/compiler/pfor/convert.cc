@@ -1,6 +1,7 @@
 #include "server/compiler/pfor/convert.h"
 
 #include "common/base/status.h"
+#include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "server/compiler/pfor/rewrite.h"
 
@@ -93,7 +94,16 @@ absl::StatusOr<std::vector<ValueId>> ConvertToRaggedRows(Graph* graph, NodeId pf
   inside.AddArg({DType::kI64, Shape({lanes})}, "owner");
   const ValueId indices = inside.AddArg({DType::kI64, Shape({lanes})}, "i");
   BodyRewrite body(graph, lanes, indices, parent, symbols, report);
-  body.set_iteration_rows([](ValueId) { return ValueId(); });
+  // With one owner, the lanes' rows are the first ones of what is read by iteration.
+  absl::flat_hash_map<ValueId, ValueId> parts;
+  body.set_iteration_rows([&](ValueId value) -> ValueId {
+    const TensorType type = graph->type(value);
+    if (type.rank() == 0 || !(type.shape[0] == node.attr("extent").AsDims()[0])) return ValueId();
+    if (!graph->Contains(graph->value(value).region, parent.region())) return ValueId();
+    auto [it, added] = parts.try_emplace(value);
+    if (added) it->second = Slice(inside, value, 0, 0, lanes);
+    return it->second;
+  });
   WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> converted, body.Convert(source, inside));
   inside.Yield(StackedResults(body, inside, graph->region(source).results, converted));
   const ValueId counts =

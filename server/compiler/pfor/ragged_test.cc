@@ -130,6 +130,45 @@ TEST(RaggedTest, TheOutermostLoopMayHaveACount) {
   })");
 }
 
+// Nothing is copied of what is read by iteration, also in a branch.
+TEST(RaggedTest, RowsOfTheOutermostLoopAreASlice) {
+  const std::string text = R"(
+  func @main(%x: f32[n,4], %counts: i64[n]) -> (f32[n,4]) {
+    %all = reduce_sum(%counts) {axes = [0]}
+    %most = dimension_size() {size = (n)}
+    %count = minimum(%all, %most)
+    %out = pfor(%count) {extent = (n)} (%i: i64[]) {
+      %row = gather(%x, %i) {collapsed_slice_dims = [0], index_vector_dim = 0,
+          offset_dims = [0], operand_batching_dims = [], slice_sizes = (1, 4),
+          start_index_map = [0], start_indices_batching_dims = []}
+      %one = constant {value = i64[] {1}}
+      %first = less(%i, %one)
+      %y = if(%first) {
+        %twice = add(%row, %row)
+        yield %twice
+      } {
+        yield %row
+      }
+      yield %y
+    }
+    return %out
+  })";
+  ExpectConverts(text);
+  const absl::StatusOr<Graph> rows = Compiled(text, {.strict = true});
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ(Print(*rows).find("gather"), std::string::npos) << Print(*rows);
+}
+
+TEST(RaggedTest, TheBoundMayBeASymbol) {
+  ExpectConverts(Outer("i64[n,n]", R"(
+      %most = dimension_size() {size = (n)}
+      %few = minimum(%count, %most)
+      %inner = pfor(%few) {extent = (n)} (%j: i64[]) {
+        %all = iteration_reduce(%j) {extent = (n), kind = "max"}
+        yield %all
+      })"));
+}
+
 TEST(RaggedTest, ReductionsLeaveOutWhatDoesNotRun) {
   for (std::string_view kind : {"sum", "prod", "max", "min", "mean"}) {
     ExpectConverts(Outer("f32[n,4]", StrCat(R"(
