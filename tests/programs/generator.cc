@@ -124,7 +124,8 @@ class Generator {
     }
     results.push_back(Any(scope));
     body.Yield(results);
-    main.Yield(main.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{n}}}, {body.region()}));
+    main.Yield(
+        main.ApplyAll("pfor", Count(main, n), {{"extent", std::vector<Dim>{n}}}, {body.region()}));
     if (!main.ok()) program_.graph = Graph();
     return std::move(program_);
   }
@@ -152,6 +153,12 @@ class Generator {
     Scope fitting = scope;
     std::erase_if(fitting.values, [&](ValueId value) { return b.type(value) != type; });
     return fitting;
+  }
+
+  // Of the outermost loop: none mostly, so that all n iterations run.
+  std::vector<ValueId> Count(Builder& main, const Dim& n) {
+    if (!Chance(15)) return {};
+    return {main.Apply("minimum", {DimValue(main, n), main.Scalar<int64_t>(Below(5))})};
   }
 
   // --- sources

@@ -5,6 +5,7 @@
 #include "common/base/status.h"
 #include "common/interp/interpreter.h"
 #include "common/ir/text.h"
+#include "common/ir/verify.h"
 #include "common/ops/registry.h"
 #include "common/ops/sample.h"
 #include "common/tensor/compare.h"
@@ -18,6 +19,7 @@ using Results = absl::StatusOr<std::vector<Tensor>>;
 absl::StatusOr<Graph> Compiled(std::string_view text, CompileOptions options) {
   WEIR_ASSIGN_OR_RETURN(Graph graph, Parse(text, Ops()));
   WEIR_ASSIGN_OR_RETURN(struct Compiled compiled, Compile(std::move(graph), options));
+  WEIR_RETURN_IF_ERROR(Verify(compiled.graph, Ops()));
   return std::move(compiled.graph);
 }
 
