@@ -313,6 +313,30 @@ TEST(RaggedTest, ACountOutsideOfTheExtentFailsTheRun) {
   }
 }
 
+// What explain prints parses, and gives the same.
+TEST(RaggedTest, EveryStageRuns) {
+  const std::string text = Outer("f32[n,4]", StrCat(R"(
+      %inner = pfor(%count) {extent = (4)} (%j: i64[]) {
+        %y = )",
+                                                    kElement, R"(
+        %most = iteration_reduce(%y) {extent = (4), kind = "max"}
+        %z = subtract(%y, %most)
+        yield %z
+      })"));
+  absl::StatusOr<Graph> program = Parse(text, Ops());
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::vector<Tensor> inputs = {Rand(DType::kF32, {3, 4}).Make(7),
+                                      Tensor::Of<int64_t>({3}, {2, 0, 4})};
+  const Results want = Interpret(*program, inputs);
+  const auto check = [&](const Pass& pass, const Graph& stage) {
+    const absl::StatusOr<Graph> parsed = Parse(Print(stage), Ops());
+    ASSERT_TRUE(parsed.ok()) << pass.name << ": " << parsed.status();
+    ExpectEqual(Interpret(*parsed, inputs), want, StrCat(pass.name, ": "));
+  };
+  const absl::Status status = Compile(*program, {.strict = true}, check).status();
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 // What the lanes of an iteration share is computed once for it, and no lane copies its row.
 TEST(RaggedTest, LanesShareWhatDoesNotVaryAmongThem) {
   const absl::StatusOr<Graph> rows = Compiled(Outer("f32[n,4]", StrCat(R"(
