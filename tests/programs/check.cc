@@ -24,6 +24,7 @@ struct Form {
 
   static absl::StatusOr<Form> Of(const Graph& program, const CompileOptions& options) {
     WEIR_ASSIGN_OR_RETURN(Compiled compiled, Compile(program, options));
+    WEIR_RETURN_IF_ERROR(Annotate(Verify(compiled.graph, Ops()), "compiled"));
     auto graph = std::make_shared<const Graph>(compiled.graph);
     Form form{std::move(compiled.graph), nullptr};
     WEIR_ASSIGN_OR_RETURN(form.executable, Executable::Create(graph, graph->entry().name));

@@ -286,6 +286,63 @@ CONTROL = [
   dims.insert(dims.begin(), inner);""",
     ),
     (
+        "counted pfor: only what varies inside varies behind it",
+        "common/ops/control/pfor.cc",
+        "context.varies(results[i]) || (touched && HasCount(node))",
+        "context.varies(results[i])",
+    ),
+    (
+        "counted pfor: reductions take what does not run for zeros",
+        "common/ops/control/ragged.cc",
+        "ReduceRows(b, kind, count.valid() ? WithoutRowsBehind(b, kind, rows, count) : rows)",
+        "ReduceRows(b, kind, rows)",
+    ),
+    (
+        "counted pfor: updates of what does not run count",
+        "common/ops/control/state.cc",
+        "control::ReduceIterations(b, kinds.at(name), rows, count);",
+        "control::ReduceIterations(b, kinds.at(name), rows, ValueId());",
+    ),
+    (
+        "counted pfor, as a loop: each iteration writes the first row",
+        "server/compiler/pfor/pfor.cc",
+        "update.push_back(graph_->region(body).args[0]);",
+        "update.push_back(inside.Scalar<int64_t>(0));",
+    ),
+    (
+        "ragged_rows, interpreted: lanes are numbered through",
+        "common/ops/control/ragged_rows.cc",
+        "lanes.indices.push_back(index);",
+        "lanes.indices.push_back(static_cast<int64_t>(lanes.indices.size()));",
+    ),
+    (
+        "ragged_rows, executed: what other rows left stands behind",
+        "worker/executor/ragged_step.cc",
+        "        std::memset(to + live, 0, static_cast<size_t>(state_.extent - count) * bytes);\n",
+        "",
+    ),
+    (
+        "ragged_rows, executed: the first rows move first",
+        "worker/executor/ragged_step.cc",
+        """      int64_t from = count_;
+      for (int64_t row = state_.rows - 1; row >= 0; --row) {
+        const int64_t count = CountOf(row);
+        from -= count;
+""",
+        """      int64_t from = 0, next = 0;
+      for (int64_t row = 0; row < state_.rows; ++row) {
+        const int64_t count = CountOf(row);
+        from = std::exchange(next, next + count);
+""",
+    ),
+    (
+        "lanes: one owner for all rows that are read by owner",
+        "common/ops/control/rows.cc",
+        "const auto at = std::find(operands_.begin(), operands_.end(), operand);",
+        """const auto at = whole.valid() ? operands_.begin()
+                                : std::find(operands_.begin(), operands_.end(), operand);""",
+    ),
+    (
         "shard: each range starts with iteration 0",
         "common/ops/control/shard.cc",
         "Tensor::Scalar<int64_t>(begin)",
@@ -327,8 +384,8 @@ STATE = [
     ),
     (
         "state: zero as what max and min start from",
-        "common/ops/control/state.cc",
-        "  return Reduced(b, kind, Full(b, type.dtype, std::move(rows), 0));",
+        "common/ops/control/ragged.cc",
+        "  return ReduceRows(b, kind, Full(b, type.dtype, std::move(rows), 0));",
         "  return Full(b, type.dtype, type.shape.dims(), 0);",
     ),
     (
@@ -410,6 +467,12 @@ PASSES = [
         "server/compiler/optimize/canonicalize.cc",
         'for (int64_t axis : inner->attr("axes").AsInts()) both.push_back(axes[axis]);',
         'both.assign(axes.begin(), axes.begin() + inner->attr("axes").AsInts().size());',
+    ),
+    (
+        "canonicalize: elements of rows by the axes in the other order",
+        "server/compiler/optimize/canonicalize.cc",
+        "  dims.index_map = Prepend<int64_t>(0, dims.index_map);",
+        "  dims.index_map.push_back(0);",
     ),
     (
         "no iterations: a convolution without groups fails",

@@ -124,7 +124,8 @@ class Generator {
     }
     results.push_back(Any(scope));
     body.Yield(results);
-    main.Yield(main.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{n}}}, {body.region()}));
+    main.Yield(
+        main.ApplyAll("pfor", Count(main, n), {{"extent", std::vector<Dim>{n}}}, {body.region()}));
     if (!main.ok()) program_.graph = Graph();
     return std::move(program_);
   }
@@ -152,6 +153,12 @@ class Generator {
     Scope fitting = scope;
     std::erase_if(fitting.values, [&](ValueId value) { return b.type(value) != type; });
     return fitting;
+  }
+
+  // Of the outermost loop: none mostly, so that all n iterations run.
+  std::vector<ValueId> Count(Builder& main, const Dim& n) {
+    if (!Chance(15)) return {};
+    return {main.Apply("minimum", {DimValue(main, n), main.Scalar<int64_t>(Below(5))})};
   }
 
   // --- sources
@@ -450,13 +457,33 @@ class Generator {
     Add(scope, b.ApplyAll("for", std::move(operands), std::move(attrs), {body.region()}));
   }
 
+  // Of a length that is known, or that a value says.
   void Pfor(Builder& b, Scope& scope, int depth) {
+    const int64_t extent = Below(5);
+    std::vector<ValueId> count;
+    if (Chance(60)) count.push_back(SmallNumber(b, scope, extent + 1));
     Builder body = b.In(b.NewRegion());
     Scope inner = scope;
     inner.values.push_back(Note(body.AddArg({DType::kI64, Shape()}), true));
     Fill(body, inner, 1 + static_cast<int>(Below(4)), depth + 1);
+    if (Chance(40)) {
+      ReduceIterations(body, inner, extent);
+      Fill(body, inner, static_cast<int>(Below(3)), depth + 1);
+    }
     body.Yield({Any(inner), Any(inner)});
-    Add(scope, b.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{Below(4)}}}, {body.region()}));
+    Add(scope, b.ApplyAll("pfor", count, {{"extent", std::vector<Dim>{extent}}}, {body.region()}));
+  }
+
+  // What all iterations of the pfor around make of some value.
+  void ReduceIterations(Builder& body, Scope& scope, int64_t extent) {
+    const ValueId value = Any(scope);
+    const TensorType type = body.type(value);
+    if (!IsStatic(type) || type.dtype == DType::kBool) return;
+    std::vector<std::string> kinds = {"sum", "prod", "gather"};
+    if (!IsComplex(type.dtype)) kinds.insert(kinds.end(), {"max", "min"});
+    if (IsFloat(type.dtype) || IsComplex(type.dtype)) kinds.push_back("mean");
+    const Attrs attrs = {{"extent", std::vector<Dim>{extent}}, {"kind", Choose(kinds)}};
+    Add(scope, body.ApplyAll("iteration_reduce", {value}, attrs));
   }
 
   const GeneratorOptions options_;

@@ -66,7 +66,8 @@ class Activation {
     // Addresses handed to regions, kept here so that a run allocates nothing.
     std::vector<std::byte*> externals;
     std::vector<std::byte*> region_results;
-    std::shared_ptr<struct RowsState> rows;  // of ops that run a region for some rows
+    std::shared_ptr<struct RowsState> rows;    // of ops that run a region for some rows
+    std::shared_ptr<struct LanesState> lanes;  // of ragged_rows
   };
   StepState& step(int index) { return steps_[index]; }
   const StepState& step(int index) const { return steps_[index]; }

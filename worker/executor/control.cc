@@ -7,6 +7,7 @@
 #include "common/base/status.h"
 #include "common/tensor/copy.h"
 #include "worker/executor/control_step.h"
+#include "worker/executor/ragged_step.h"
 #include "worker/executor/rows_step.h"
 
 namespace weir {
@@ -243,6 +244,7 @@ struct Rules {
 constexpr Rules kRules[] = {
     {"case_rows", &PrepareCaseRows, &RunCaseRows},
     {"while_rows", &PrepareWhileRows, &RunWhileRows},
+    {"ragged_rows", &PrepareRaggedRows, &RunRaggedRows},
     {"if", &PrepareBranches, &RunIf},
     {"case", &PrepareBranches, &RunCase},
     {"for", &PrepareFor, &RunFor},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <numeric>
 
 #include "common/base/status.h"
 #include "common/interp/interpreter.h"
@@ -253,6 +254,60 @@ TEST(ExecutableTest, ABranchRunsForItsRowsOnly) {
   EXPECT_EQ(Difference((*got)[0], (*Interpret(*graph, inputs))[0]), "");
   EXPECT_EQ(stats.rows_run, 100);
   EXPECT_EQ(stats.kernel_launches, 2);
+}
+
+constexpr char kLengths[] = R"(
+    func @main(%counts: i64[n], %x: f32[n,5]) -> (f32[n,5], i64[n,5]) {
+      %out, %which = ragged_rows(%counts) {extent = (5), local = "k"} (%r: i64[k], %j: i64[k]) {
+        %rs = reshape(%r) {shape = (k, 1)}
+        %js = reshape(%j) {shape = (k, 1)}
+        %at = concatenate(%rs, %js) {axis = 1}
+        %e = gather(%x, %at) {collapsed_slice_dims = [0, 1], index_vector_dim = 1,
+            offset_dims = [], operand_batching_dims = [], slice_sizes = (1, 1),
+            start_index_map = [0, 1], start_indices_batching_dims = []}
+        %f = multiply(%e, %e)
+        yield %f, %j
+      }
+      return %out, %which
+    })";
+
+// Lanes run exactly as often as the counts say, in as many launches for any of them.
+TEST(ExecutableTest, RowsHaveAsManyLanesAsTheirCounts) {
+  absl::StatusOr<Graph> graph = Parse(kLengths, Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  int64_t launches = -1;
+  for (const std::vector<int64_t>& counts :
+       {std::vector<int64_t>{4, 0, 2}, {5, 5}, {1}, {0, 0, 5, 0, 3, 1, 0}, {0, 0}, {}}) {
+    const int64_t n = static_cast<int64_t>(counts.size());
+    const std::vector<Tensor> inputs = {Tensor::FromSpan<int64_t>({n}, counts),
+                                        SmallIntegers({n, 5})};
+    RunStats stats;
+    absl::StatusOr<std::vector<Tensor>> got = Execute(*graph, inputs, {{"n", n}}, &stats);
+    absl::StatusOr<std::vector<Tensor>> want = Interpret(*graph, inputs);
+    ASSERT_TRUE(got.ok() && want.ok()) << got.status() << want.status();
+    for (size_t r = 0; r < want->size(); ++r) EXPECT_EQ(Difference((*got)[r], (*want)[r]), "");
+    const int64_t lanes = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    EXPECT_EQ(stats.rows_run, lanes);
+    if (lanes == 0) {
+      EXPECT_EQ(stats.kernel_launches, 0);
+      continue;
+    }
+    if (launches < 0) launches = stats.kernel_launches;
+    EXPECT_EQ(stats.kernel_launches, launches);
+  }
+}
+
+TEST(ExecutableTest, ACountOutsideOfTheExtentFails) {
+  absl::StatusOr<Graph> graph = Parse(kLengths, Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  for (int64_t count : {-1, 6}) {
+    const std::vector<Tensor> inputs = {Tensor::Of<int64_t>({2}, {3, count}),
+                                        SmallIntegers({2, 5})};
+    RunStats stats;
+    const absl::Status got = Execute(*graph, inputs, {{"n", 2}}, &stats).status();
+    EXPECT_EQ(got, Interpret(*graph, inputs).status());
+    EXPECT_EQ(got.code(), absl::StatusCode::kFailedPrecondition) << got;
+  }
 }
 
 // Batches whose rows lie innermost between the layers, in lines with and without a rest.

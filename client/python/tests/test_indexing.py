@@ -114,10 +114,40 @@ def test_known_integers_outside_raise():
         weir.jit(lambda x: x[0, 0, 0, 0])(X)
 
 
-def test_masks_are_refused():
-    for index in (X > 0, True):
+def test_masks_stand_alone_and_fit():
+    for index in (True, (X > 0, 0)):
         with pytest.raises(IndexError, match="weir.numpy.where"):
             weir.jit(lambda x, index=index: x[index])(X)
+    for index in (X[:3] > 0, X[:, :1] > 0):
+        with pytest.raises(IndexError, match="mask of shape .* does not fit the first axes of"):
+            weir.jit(lambda x, index=index: x[index])(X)
+
+
+def test_known_masks_choose_as_in_numpy():
+    for mask in (X > 0, X[:, :, 0] > 0, X[:, 0, 0] > 0, np.zeros(X.shape, bool)):
+        np.testing.assert_array_equal(weir.jit(lambda x, mask=mask: x[mask])(X), X[mask])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_updates_of_masks(known):
+    mask = X[:, :, 0] > 0
+    row = np.arange(X.shape[2], dtype=X.dtype)
+    updates = {
+        "set": lambda x: row,
+        "add": lambda x: x + row,
+        "subtract": lambda x: x - row,
+        "multiply": lambda x: x * row,
+        "min": lambda x: np.minimum(x, row),
+        "max": lambda x: np.maximum(x, row),
+    }
+    for name, update in updates.items():
+        want = X.copy()
+        want[mask] = update(X[mask])
+        if known:
+            got = weir.jit(lambda x, name=name: getattr(x.at[mask], name)(row))(X)
+        else:
+            got = weir.jit(lambda x, m, name=name: getattr(x.at[m], name)(row))(X, mask)
+        np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("name", ["set", "add", "multiply", "min", "max", "subtract"])
@@ -151,7 +181,7 @@ def test_masks_choose_what_is_updated(name, value):
 
 
 def test_masks_that_do_not_fit():
-    with pytest.raises(IndexError, match=r"mask bool\[2\] .*leading axes of f32.*indexing.py:\d+"):
+    with pytest.raises(IndexError, match=r"a mask of shape \(2,\) does not fit .* f32.*indexing.py:\d+"):
         weir.jit(lambda x: x.at[np.ones(2, bool)].set(0))(X)
     with pytest.raises(ValueError, match=r"a mask .* is set, found f32\[7\].*weir.numpy.where"):
         weir.jit(lambda x: x.at[x > 0].set(np.ones(7, np.float32)))(X)

@@ -34,9 +34,9 @@ from weir.functions import function
 from weir.jit import jit
 from weir.lax import ops
 from weir.lists import List
-from weir.loops import for_loop, pfor
 from weir.onnx import load_onnx
 from weir.optional import Optional
+from weir.parallel import for_loop, pfor
 from weir.session import Session, connect
 from weir.sparse import Sparse
 from weir.variables import Variable

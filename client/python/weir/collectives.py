@@ -32,7 +32,9 @@ def pmean(x):
 
 
 def all_gather(x):
-    """The values of all iterations. Args: x, T[...]. Returns: T[n, ...], by iteration."""
+    """The values of all iterations. Args: x, T[...]. Returns: T[n, ...], by iteration; where only
+    the run knows how many there are, T[capacity, ...] with zeros behind.
+    """
     return _reduce(x, "all_gather", "gather")
 
 

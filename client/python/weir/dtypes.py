@@ -108,6 +108,20 @@ def real_of(name):
     return {"c64": "f32", "c128": "f64"}.get(name, name)
 
 
+def least(name):
+    """Returns: the least number of a real type, as a Python number."""
+    if name in INTEGERS:
+        return int(np.iinfo(to_numpy(name)).min)
+    return False if name == "bool" else -float("inf")
+
+
+def greatest(name):
+    """Returns: the greatest number of a real type, as a Python number."""
+    if name in INTEGERS:
+        return int(np.iinfo(to_numpy(name)).max)
+    return True if name == "bool" else float("inf")
+
+
 # --- Promotion.
 
 # What directly contains what; a star marks the weak types.

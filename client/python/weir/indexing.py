@@ -3,9 +3,14 @@
 An index has one entry for each axis: a slice with Python bounds, an integer, or an integer array
 (traced or not). What lies outside: an integer known while tracing raises IndexError, a traced one
 is clamped when reading and dropped when updating, as in JAX. Negative numbers count from the end.
+
+A boolean mask stands alone. One that is known chooses elements as in NumPy; a traced one gives a
+`weir.List` of them, as only the run knows how many there are.
 """
 
-from weir import core, dtypes, location
+import numpy as np
+
+from weir import compaction, core, dtypes, lists, location
 from weir.array import Array
 
 
@@ -16,11 +21,37 @@ def take_row(x, index):
 
 def getitem(x, index):
     """Returns: `x[index]`."""
+    if is_mask(index):
+        return _masked(x, index)
     plan = _Plan(x, index)
     picked = _slice_known(plan)
     if not plan.arrays:
         return picked
     return _move_picked(plan, _gather_arrays(plan, picked))
+
+
+def is_mask(item):
+    """True for boolean arrays with axes."""
+    is_array = isinstance(item, Array) or core.is_numpy(item)
+    return is_array and item.ndim > 0 and core.type_of(item)[0] == "bool"
+
+
+def _check_mask(x, mask):
+    if mask.shape != x.shape[: mask.ndim]:
+        raise IndexError(
+            f"a mask of shape {tuple(mask.shape)} does not fit the first axes of {x.describe()}"
+            f" ({location.text()})"
+        )
+
+
+def _masked(x, mask):
+    _check_mask(x, mask)
+    if core.is_numpy(mask):
+        return getitem(x, np.nonzero(mask))
+    flat = core.reshape(mask, (mask.size,))
+    rows = core.reshape(x, (mask.size, *x.shape[mask.ndim :]))
+    chosen = compaction.places(flat)
+    return lists.List(compaction.take(rows, chosen), chosen.size)
 
 
 class _Entry:
@@ -81,18 +112,14 @@ def _expand(x, index):
     return items[:at] + rest + items[at + 1 :]
 
 
-def _is_mask(item):
-    return isinstance(item, bool) or (
+def _check_item(item):
+    is_bool = isinstance(item, bool) or (
         (isinstance(item, Array) or core.is_numpy(item)) and core.type_of(item)[0] == "bool"
     )
-
-
-def _check_item(item):
-    if _is_mask(item):
+    if is_bool:
         raise IndexError(
-            f"a boolean mask as index at {location.text()} selects a number of elements that only"
-            " the run knows; use weir.numpy.where(mask, x, y) to choose element by element, or"
-            " where= of a reduction"
+            f"a boolean mask as index at {location.text()} must stand alone and have axes; use"
+            " weir.numpy.where(mask, x, y) to choose element by element, or where= of a reduction"
         )
     if isinstance(item, (list, str, float)):
         raise TypeError(
@@ -259,12 +286,10 @@ class IndexUpdater:
     """`x.at[index]`: each method returns a copy of `x` in which the elements of `x[index]` are
     updated.
 
-    The operand is broadcast to the shape of `x[index]` and converted to the type of `x`. Where an
-    element is named more than once, `set` keeps the last one and the others apply all. Elements
-    outside are left out.
-
-    The index may also be a mask, bool with the leading axes of `x`; then the operand is broadcast
-    to the axes behind those, the same for each element that the mask takes.
+    The operand is broadcast to the shape of `x[index]` and converted to the type of `x`; for a mask,
+    bool with the leading axes of `x`, to the shape of one row that it chooses, the same for each.
+    Where an element is named more than once, `set` keeps the last one and the others apply all.
+    Elements outside are left out.
     """
 
     __slots__ = ("_x", "_index")
@@ -303,8 +328,8 @@ class IndexUpdater:
 
     def _update(self, combiner, value):
         value = core.to_dtype(value, self._x.dtype_name)
-        if _is_mask(self._index):
-            return _masked(self._x, core.as_array(self._index), value, combiner)
+        if is_mask(self._index):
+            return _update_masked(self._x, self._index, value, combiner)
         return _scatter(self._x, self._index, value, combiner)
 
 
@@ -320,23 +345,20 @@ class AtProperty:
         return IndexUpdater(self._x, index)
 
 
-_COMBINERS = {"add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}
+_OF_COMBINER = {"add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}
 
 
-def _masked(x, mask, value, combiner):
-    """`x` with those elements combined with `value` that the mask takes."""
-    if mask.shape != x.shape[: mask.ndim]:
-        raise IndexError(
-            f"the mask {mask.describe()} does not have the leading axes of {x.describe()}"
-            f" ({location.text()})"
-        )
+def _update_masked(x, mask, value, combiner):
+    """`x` with those rows combined with `value` that the mask chooses."""
+    _check_mask(x, mask)
+    mask = core.as_array(mask)
     if core.broadcast_shapes(value.shape, x.shape[mask.ndim :]) != x.shape[mask.ndim :]:
         raise ValueError(
             f"through a mask {x.shape[mask.ndim:]} is set, found {value.describe()}"
             f" ({location.text()}); weir.numpy.where(mask, value, x) chooses element by element"
         )
     value = core.broadcast_to(value, x.shape)
-    new = value if combiner == "set" else core.elementwise(_COMBINERS[combiner], x, value)
+    new = value if combiner == "set" else core.elementwise(_OF_COMBINER[combiner], x, value)
     chosen = core.broadcast_in_dim(mask, x.shape, range(mask.ndim))
     return core.apply("select", [chosen, new, x], weak_type=x.weak_type)
 

@@ -13,7 +13,7 @@ from weir import _native, core, dtypes
 from weir.branches import cond, switch
 from weir.carried import fori_loop, scan, while_loop
 from weir.eager import operation
-from weir.loops import for_loop, pfor
+from weir.parallel import for_loop, pfor
 
 __all__ = (
     "cond dynamic_index_in_dim dynamic_slice_in_dim for_loop fori_loop ops pfor scan switch"

@@ -3,13 +3,16 @@
 A list has a capacity, and memory for as many elements. Like every array it never changes: `push`
 and the others return the list that comes next. A loop that carries a list writes one element in
 place, so pushing costs the element and not the list.
+
+A list is also what comes out where only the run knows how much it is: of `weir.pfor` with a traced
+number of iterations, of `weir.numpy.nonzero`, `unique` and their kind.
 """
 
 import operator
 
 import numpy as np
 
-from weir import checks, core, dtypes, errors, location, tree
+from weir import checks, core, dtypes, errors, location, loops, tree
 from weir.array import Array
 from weir.eager import operation
 
@@ -26,7 +29,7 @@ class List:
 
     Attributes:
       elements: the pytree of an element, each leaf T[...] as T[capacity, ...]; rows from `size` on
-        have no meaning.
+        have no meaning. (Those of a list that an operation made whole are zeros.)
       size: i64, how many elements there are. What `vmap` returns are the lists of all examples in
         one: both attributes have an axis more, in front.
     """
@@ -189,6 +192,78 @@ class List:
             return core.reshape(rows, (rows.shape[0] * rows.shape[1], *rows.shape[2:]))
 
         return tree.map(joined, self.stack())
+
+    # --- What is computed of the elements.
+
+    @operation
+    def map(self, function):
+        """Returns: the list of what `function` makes of each element. It runs for the elements that
+        there are, all at once, as the body of a `weir.pfor`.
+        """
+        self._check_single()
+        rows = tree.map(core.as_array, self.elements)
+        size = core.as_array(self.size)
+
+        def body(index):
+            return function(tree.map(lambda leaf: leaf[index], rows))
+
+        stacked = loops.parallel(body, self.capacity, None, False, "different", size)
+        return List(stacked.tree(), size)
+
+    @operation
+    def sum(self):
+        """Returns: the sum of the elements, leaf by leaf; bool leaves are counted, as i32."""
+        return tree.map(
+            lambda rows: self._reduced("reduce_sum", _countable(rows), 0), self.elements
+        )
+
+    @operation
+    def prod(self):
+        """Returns: the product of the elements, leaf by leaf; bool leaves as i32."""
+        return tree.map(
+            lambda rows: self._reduced("reduce_prod", _countable(rows), 1), self.elements
+        )
+
+    @operation
+    def max(self):
+        """Returns: the greatest of the elements, leaf by leaf, NaN if one is; of none the least
+        number of the type.
+        """
+        return tree.map(
+            lambda rows: self._extreme("reduce_max", "reduce_or", rows, dtypes.least), self.elements
+        )
+
+    @operation
+    def min(self):
+        """Returns: the smallest of the elements, leaf by leaf, NaN if one is; of none the greatest
+        number of the type.
+        """
+        return tree.map(
+            lambda rows: self._extreme("reduce_min", "reduce_and", rows, dtypes.greatest),
+            self.elements,
+        )
+
+    @operation
+    def mean(self):
+        """Returns: the mean of the elements, leaf by leaf, a float; NaN of none."""
+
+        def mean_of(rows):
+            (rows,) = core.promote_inexact(rows)
+            wide = core.cast(rows, "f32") if rows.dtype_name in ("f16", "bf16") else rows
+            total = self._reduced("reduce_sum", wide, 0)
+            divisor = core.to_dtype(self.size, wide.dtype_name)
+            return core.cast(core.elementwise("divide", total, divisor), rows.dtype_name)
+
+        return tree.map(mean_of, self.elements)
+
+    def _extreme(self, op, op_of_bools, rows, neutral_of):
+        name = core.as_array(rows).dtype_name
+        return self._reduced(op_of_bools if name == "bool" else op, rows, neutral_of(name))
+
+    def _reduced(self, op, rows, neutral):
+        """Reduces the rows that are elements."""
+        self._check_single()
+        return core.reduce(op, _only_first(rows, self.size, neutral), [0], False)
 
     # --- Sizes.
 
@@ -427,12 +502,17 @@ def _write(rows, at, element, batch):
     return rows.at[at].set(core.cast(element, rows.dtype_name))
 
 
-def _only_first(rows, count):
-    """Returns: the rows, from `count` on zeros."""
+def _countable(rows):
+    rows = core.as_array(rows)
+    return core.cast(rows, "i32") if rows.dtype_name == "bool" else rows
+
+
+def _only_first(rows, count, rest=0):
+    """Returns: the rows, from `count` on each number `rest`."""
     rows = core.as_array(rows)
     live = core.compare("less", core.iota(rows.shape[:1], 0, "i64"), count)
     mask = core.broadcast_in_dim(live, rows.shape, [0])
-    return core.apply("select", [mask, rows, core.full(rows.shape, 0, rows.dtype_name)])
+    return core.apply("select", [mask, rows, core.full(rows.shape, rest, rows.dtype_name)])
 
 
 def _counted(index):

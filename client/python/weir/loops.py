@@ -1,10 +1,11 @@
-"""Loops over iterations that do not depend on one another: `pfor`, and `for_loop` with the same
-contract.
-"""
+"""How loops over iterations that do not depend on one another are traced."""
 
-from weir import collectives, core, location, trace as tracing, tree
+import operator
+
+import numpy as np
+
+from weir import checks, collectives, core, dtypes, location, trace as tracing, tree
 from weir.array import Array
-from weir.eager import operation
 
 
 class Stacked:
@@ -28,73 +29,88 @@ class Stacked:
         return tree.unflatten(self.structure, self.outputs)
 
 
-def pfor(body, n, chunk_size=None, strict=False):
-    """Runs `body(i)` for i = 0 .. n-1, all at once, and stacks the results.
-
-    Args:
-      body: takes the iteration as an i64 scalar; returns a pytree of arrays whose shapes do not
-        depend on it. Its iterations cannot see one another.
-      n: how many iterations; a Python integer, may be 0.
-      chunk_size: how many iterations run at once; the results do not depend on it. A body that
-        reduces over its iterations (`psum` and the like) runs whole.
-      strict: whether an operation that can only run one iteration after the other is an error.
-
-    Returns: the pytree of `body`, each leaf T[...] as T[n, ...].
-
-    Raises: ValueError for a negative n or a chunk_size below 1.
+def parallel(body, n, chunk_size, strict, randomness, size=None):
+    """Traces a pfor over n iterations, or over the first `size` (i64 scalar) of them. Returns:
+    `Stacked`, with zeros from `size` on.
     """
-    n, chunk_size = _check_count("pfor", n), _check_chunk(chunk_size)
-    return _pfor(body, n, chunk_size, strict)
-
-
-@operation
-def _pfor(body, n, chunk_size, strict):
-    return parallel(body, n, chunk_size, strict, "different").tree()
-
-
-def for_loop(body, n):
-    """The same as `pfor`, one iteration after the other: the baseline.
-
-    Args:
-      body: as for `pfor`.
-      n: how many iterations.
-
-    Returns: the same values as `pfor(body, n)`.
-    """
-    return _for_loop(body, _check_count("for_loop", n))
-
-
-@operation
-def _for_loop(body, n):
-    trips = core.scalar(n, "i64")
-    return _stack("for", [trips], body, n, lambda index: index, "different").tree()
-
-
-def parallel(body, n, chunk_size, strict, randomness):
-    """Traces a pfor. Returns: `Stacked`."""
     trace = tracing.current()
     trace.strict = trace.strict or strict
     if chunk_size is not None and chunk_size < n:
         draws = trace.draws
         try:
-            return _in_chunks(body, n, chunk_size, randomness)
+            return _in_chunks(body, n, chunk_size, randomness, size)
         except collectives.NeedsAllIterations:
             trace.draws = draws
-    return _stack("pfor", [], body, n, lambda index: index, randomness)
+    operands = [] if size is None else [size]
+    return _stack("pfor", operands, body, n, lambda index: index, randomness)
 
 
-def _in_chunks(body, n, chunk_size, randomness):
+def sequential(body, n):
+    """Traces a loop that runs one iteration after the other. Returns: `Stacked`."""
+    trips = core.scalar(n, "i64")
+    return _stack("for", [trips], body, n, lambda index: index, "different")
+
+
+def sequential_up_to(body, size, capacity):
+    """The same for the first `size` (i64 scalar) of `capacity` iterations; zeros from there on."""
+    trace = tracing.current()
+    check_size("for_loop", size, capacity)
+    origin = ("for", *location.of_caller())
+    region = trace.new_region()
+    with trace.inside(region):
+        value = trace.add_argument(region, "i64", (), "i")
+        index = Array(trace, value, weak_type=True, origin=origin, is_index=True)
+        with trace.in_loop(index, "different"):
+            leaves, structure = tree.flatten(body(index))
+        inner = [core.as_array(leaf, "a result of the loop body") for leaf in leaves]
+        varies = [region in trace.depends.get(x.value, ()) for x in inner]
+        written = [_written(region, x, index, capacity) for x in inner]
+        trace.builder.yield_(region, [x.value for x in written])
+    captured = trace.last_used | {x.value for x in written}
+    zeros = [core.full((capacity, *x.shape), 0, x.dtype_name) for x in inner]
+    outputs = core.apply_all("for", [size, *zeros], {}, [region], captured)
+    for output, x in zip(outputs, inner):
+        output.weak_type = x.weak_type
+    return Stacked(structure, outputs, inner, varies)
+
+
+def _written(region, x, index, capacity):
+    """Returns: what the loop carries for the results `x`, with that of this iteration."""
+    trace = tracing.current()
+    shape = (capacity, *x.shape)
+    rows = Array(trace, trace.add_argument(region, x.dtype_name, shape), origin=x.origin)
+    return rows.at[index].set(x)
+
+
+def check_size(what, size, capacity):
+    """A run fails unless 0 <= size <= capacity."""
+    fits = core.apply(
+        "and",
+        [core.compare("greater_equal", size, 0), core.compare("less_equal", size, capacity)],
+    )
+    checks.check(fits, f"{what} runs 0 to {capacity} iterations, its capacity")
+
+
+def _in_chunks(body, n, chunk_size, randomness, size):
     """A loop over chunks with a pfor inside, and a pfor for what is left."""
     trace = tracing.current()
     chunks, rest = divmod(n, chunk_size)
     first_draw = trace.draws
     whole = None
+    if size is not None:
+        check_size("pfor", size, n)
 
     def run_chunk(chunk):
         nonlocal whole
         start = core.elementwise("multiply", chunk, chunk_size)
         whole = _stack(
-            "pfor", [], body, chunk_size, lambda index: _plus(start, index), randomness, True
+            "pfor",
+            _left(size, start, chunk_size),
+            body,
+            chunk_size,
+            lambda index: _plus(start, index),
+            randomness,
+            True,
         )
         return whole.outputs
 
@@ -105,7 +121,7 @@ def _in_chunks(body, n, chunk_size, randomness):
         trace.draws = first_draw
         left = _stack(
             "pfor",
-            [],
+            _left(size, chunks * chunk_size, rest),
             body,
             rest,
             lambda index: _plus(index, chunks * chunk_size),
@@ -114,6 +130,14 @@ def _in_chunks(body, n, chunk_size, randomness):
         )
         outputs = [core.concatenate(parts, 0) for parts in zip(outputs, left.outputs)]
     return Stacked(whole.structure, outputs, whole.inner, whole.varies)
+
+
+def _left(size, start, most):
+    """Returns: the operands of a pfor over what iterations there are from `start` on."""
+    if size is None:
+        return []
+    left = core.elementwise("maximum", core.elementwise("subtract", size, start), 0)
+    return [core.elementwise("minimum", left, most)]
 
 
 def _plus(a, b):
@@ -152,11 +176,15 @@ def _stack(op, operands, body, n, to_iteration, randomness, chunked=False):
     return Stacked(structure, outputs, inner, varies)
 
 
-def _check_count(what, n):
+def check_count(what, n):
+    """Returns: a number of iterations that is known while tracing. Raises: TypeError, ValueError
+    for others.
+    """
     if isinstance(n, Array):
         raise TypeError(
-            f"{what} needs a Python integer as its number of iterations, found {n.describe()};"
-            " weir.fori_loop takes one that is known only at run time"
+            f"{what} needs a Python integer as its number of iterations, found {n.describe()}"
+            f" ({location.text()}); where only the run knows it, pfor and for_loop take capacity=,"
+            " a bound that is known, and weir.fori_loop needs none"
         )
     count = core.known_integer(n, f"the number of iterations of {what}")
     if count < 0:
@@ -164,7 +192,35 @@ def _check_count(what, n):
     return count
 
 
-def _check_chunk(chunk_size):
+def check_capacity(what, n, capacity):
+    """Returns: the bound of a number of iterations. Raises: TypeError, ValueError where it is
+    none.
+    """
+    bound = operator.index(capacity)
+    known = not isinstance(n, (Array, np.ndarray))
+    if known:
+        n = check_count(what, n)
+    if bound < 0 or (known and n > bound):
+        raise ValueError(
+            f"{what} was asked for {n if known else 'some'} iterations with the capacity {bound}"
+            f" ({location.text()})"
+        )
+    return bound
+
+
+def as_size(what, n):
+    """Returns: a number of iterations, known or traced, as an i64 scalar."""
+    size = core.as_array(n, f"the number of iterations of {what}")
+    if size.dtype_name not in dtypes.INTEGERS or size.shape:
+        raise TypeError(
+            f"the number of iterations of {what} must be an integer scalar, found"
+            f" {size.describe()} ({location.text()})"
+        )
+    return core.to_dtype(n, "i64")
+
+
+def check_chunk(chunk_size):
+    """Returns: the size of a chunk, or None. Raises: ValueError for one below 1."""
     if chunk_size is None:
         return None
     size = core.known_integer(chunk_size, "chunk_size")

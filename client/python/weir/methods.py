@@ -29,8 +29,8 @@ _COMPARISONS = {
 }
 _UNARY = {"neg": wnp.negative, "pos": wnp.positive, "abs": wnp.abs, "invert": wnp.invert}
 _METHODS = (
-    "all any argmax argmin argsort clip conj cumprod cumsum diagonal dot max mean min prod ptp"
-    " ravel repeat round sort std squeeze sum swapaxes take trace var"
+    "all any argmax argmin argsort clip conj cumprod cumsum diagonal dot max mean min nonzero prod"
+    " ptp ravel repeat round sort std squeeze sum swapaxes take trace var"
 ).split()
 
 

@@ -45,8 +45,8 @@ def vmap(
         raise ValueError(
             f"randomness must be one of {', '.join(_RANDOMNESS)}, found {randomness!r}"
         )
-    size = None if axis_size is None else loops._check_count("vmap", axis_size)
-    chunk = loops._check_chunk(chunk_size)
+    size = None if axis_size is None else loops.check_count("vmap", axis_size)
+    chunk = loops.check_chunk(chunk_size)
 
     @operation
     @functools.wraps(function)

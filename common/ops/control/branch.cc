@@ -56,15 +56,13 @@ absl::Status ConvertByRows(PforRewrite& rewrite) {
   for (RegionId source : node.regions) {
     branches.push_back(build.NewRegion());
     Builder into = build.In(branches.back());
-    std::vector<PforRewrite::PartRows> rows;
-    for (ValueId capture : VaryingCaptures(rewrite, source)) {
-      const Value value = rewrite.source().value(capture);
-      operands.push_back(rewrite.converted(capture));
-      rows.push_back({capture, into.AddArg(WithLeading(part, value.type), value.name)});
-    }
-    counts.push_back(static_cast<int64_t>(rows.size()));
+    PartCaptures captures(rewrite, part);
+    for (ValueId capture : VaryingCaptures(rewrite, source)) captures.AddByOwner(capture);
+    const std::vector<ValueId>& passed = captures.operands();
+    operands.insert(operands.end(), passed.begin(), passed.end());
+    counts.push_back(static_cast<int64_t>(passed.size()));
     WEIR_ASSIGN_OR_RETURN(std::vector<ValueId> results,
-                          rewrite.ConvertPart(source, into, part, rows));
+                          rewrite.ConvertPart(source, into, part, captures.AddArgs(into)));
     const std::vector<ValueId> sources = rewrite.source().region(source).results;
     for (size_t i = 0; i < results.size(); ++i) {
       if (!rewrite.varies(sources[i])) results[i] = RepeatRows(into, results[i], part);

@@ -8,6 +8,7 @@
 #include "common/base/status.h"
 #include "common/ir/builder.h"
 #include "common/ir/clone.h"
+#include "common/ops/control/ragged.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
 
@@ -113,10 +114,13 @@ class Splitter {
       if (auto it = map.find(result); it != map.end()) result = it->second;
     }
     first.Yield(results);
-    const std::vector<ValueId> rows = outside.ApplyAll("pfor", {}, loop.attrs, {first.region()});
+    const std::vector<ValueId> rows =
+        outside.ApplyAll("pfor", loop.inputs, loop.attrs, {first.region()});
     WEIR_RETURN_IF_ERROR(outside.status());
     outside.SetLocation(reduction.location);
-    const ValueId reduced = Reduced(outside, rows[0], reduction.attr("kind").AsString());
+    const ValueId reduced =
+        control::ReduceIterations(outside, reduction.attr("kind").AsString(), rows[0],
+                                  loop.inputs.empty() ? ValueId() : loop.inputs[0]);
     WEIR_RETURN_IF_ERROR(outside.status());
 
     graph_->region(body).nodes.clear();
@@ -130,12 +134,6 @@ class Splitter {
     nodes.insert(nodes.end(), after.begin(), after.end());
     graph_->ReplaceUses(replacements);
     return absl::OkStatus();
-  }
-
-  static ValueId Reduced(Builder& b, ValueId rows, const std::string& kind) {
-    if (kind == "gather") return rows;
-    if (kind == "mean") return Mean(b, rows, {0});
-    return Reduce(b, StrCat("reduce_", kind), rows, {0});
   }
 
   Graph* graph_;

@@ -7,8 +7,45 @@
 
 namespace weir::control {
 
+namespace {
+
+// True if the node takes elements of operand 0 at places of each iteration's own.
+bool TakesPart(const PforRewrite& rewrite, const Node& node) {
+  if (node.op != "gather" && node.op != "dynamic_slice") return false;
+  return std::any_of(node.inputs.begin() + 1, node.inputs.end(),
+                     [&](ValueId place) { return rewrite.varies(place); });
+}
+
+// True if only elements of the value are taken in the region: reading them by owner in each trip
+// then costs no more than the elements.
+bool ReadsInPartOnly(const PforRewrite& rewrite, RegionId region, ValueId value) {
+  const Graph& graph = rewrite.source();
+  for (NodeId id : graph.region(region).nodes) {
+    const Node& node = graph.node(id);
+    const size_t taken = TakesPart(rewrite, node) ? 1 : 0;
+    if (std::count(node.inputs.begin() + taken, node.inputs.end(), value) > 0) return false;
+    for (RegionId inner : node.regions) {
+      if (!ReadsInPartOnly(rewrite, inner, value)) return false;
+    }
+  }
+  const std::vector<ValueId>& results = graph.region(region).results;
+  return std::count(results.begin(), results.end(), value) == 0;
+}
+
+bool ReadsInPartOnly(const PforRewrite& rewrite, ValueId value) {
+  const std::vector<RegionId>& regions = rewrite.node().regions;
+  return std::all_of(regions.begin(), regions.end(),
+                     [&](RegionId region) { return ReadsInPartOnly(rewrite, region, value); });
+}
+
+}  // namespace
+
 RowLoop::RowLoop(PforRewrite& rewrite, const Carried& loop)
-    : rewrite_(rewrite), loop_(loop), local_(rewrite.FreshSymbol("k")), part_(Dim::Symbol(local_)) {
+    : rewrite_(rewrite),
+      loop_(loop),
+      local_(rewrite.FreshSymbol("k")),
+      part_(Dim::Symbol(local_)),
+      constants_(rewrite, part_) {
   const std::vector<ValueId>& args = rewrite.source().region(loop.body).args;
   for (int k = 0; k < loop.count; ++k) vary_.push_back(rewrite.varies(args[loop.first_arg + k]));
   for (bool rows : {false, true}) {
@@ -17,13 +54,10 @@ RowLoop::RowLoop(PforRewrite& rewrite, const Carried& loop)
     }
   }
   for (RegionId region : rewrite.node().regions) {
-    for (ValueId capture : VaryingCaptures(rewrite, region)) AddConstant(capture);
+    for (ValueId capture : VaryingCaptures(rewrite, region)) {
+      ReadsInPartOnly(rewrite, capture) ? constants_.AddByOwner(capture) : constants_.Add(capture);
+    }
   }
-}
-
-void RowLoop::AddConstant(ValueId source) {
-  const bool known = std::find(constants_.begin(), constants_.end(), source) != constants_.end();
-  if (!known) constants_.push_back(source);
 }
 
 RowLoop::Part RowLoop::NewPart() {
@@ -40,11 +74,7 @@ RowLoop::Part RowLoop::NewPart() {
     part.carried[k] =
         part.into.AddArg(vary_[k] ? WithLeading(part_, value.type) : value.type, value.name);
   }
-  for (ValueId source : constants_) {
-    const Value value = rewrite_.source().value(source);
-    part.constants.push_back(
-        {source, part.into.AddArg(WithLeading(part_, value.type), value.name)});
-  }
+  part.constants = constants_.AddArgs(part.into);
   return part;
 }
 
@@ -74,7 +104,7 @@ std::vector<ValueId> RowLoop::Finish(RegionId condition, RegionId body) {
   }
   const int64_t carried = std::count(vary_.begin(), vary_.end(), true);
   const int64_t shared = static_cast<int64_t>(operands.size()) - carried;
-  for (ValueId source : constants_) operands.push_back(rewrite_.converted(source));
+  operands.insert(operands.end(), constants_.operands().begin(), constants_.operands().end());
   const std::vector<ValueId> outputs =
       rewrite_.build().ApplyAll("while_rows", std::move(operands),
                                 {{"carried", carried},

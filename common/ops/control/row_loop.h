@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/ops/control/region.h"
+#include "common/ops/control/rows.h"
 #include "common/ops/op_def.h"
 
 namespace weir::control {
@@ -20,7 +21,7 @@ class RowLoop {
   // A value that all rows share in front of the others, such as a trip counter, and one more
   // constant. REQUIRES: before the first region.
   void AddShared(ValueId start) { extra_shared_.push_back(start); }
-  void AddConstant(ValueId source);
+  void AddConstant(ValueId source) { constants_.Add(source); }
 
   // A fresh region with the arguments of `while_rows`.
   struct Part {
@@ -49,7 +50,7 @@ class RowLoop {
   std::vector<bool> vary_;  // of the carried values
   std::vector<int> order_;  // in which while_rows takes the carried values: shared ones first
   std::vector<ValueId> extra_shared_;
-  std::vector<ValueId> constants_;  // of the source
+  PartCaptures constants_;
 };
 
 }  // namespace weir::control

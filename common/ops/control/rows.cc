@@ -1,9 +1,12 @@
 #include "common/ops/control/rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
 #include "common/base/status.h"
+#include "common/ops/lang.h"
+#include "common/ops/movement/gather_dims.h"
 
 namespace weir::control {
 namespace {
@@ -80,6 +83,41 @@ void PutRows(const Tensor& rows, absl::Span<const int64_t> ids, Tensor* to) {
   for (size_t k = 0; k < ids.size(); ++k) {
     rows.Row(static_cast<int64_t>(k)).CopyTo(to->raw_mutable_data() + ids[k] * bytes);
   }
+}
+
+void PartCaptures::Add(ValueId source) { Add(source, rewrite_.converted(source), ValueId()); }
+
+void PartCaptures::AddByOwner(ValueId source) {
+  const ValueId rows = rewrite_.converted(source);
+  const Node* gather = rewrite_.build().graph().producer(rows);
+  if (gather == nullptr || !TakesRows(rewrite_.build().graph(), *gather)) return Add(source);
+  Add(source, gather->inputs[1], gather->inputs[0]);
+}
+
+void PartCaptures::Add(ValueId source, ValueId operand, ValueId whole) {
+  const bool known = std::any_of(captures_.begin(), captures_.end(),
+                                 [&](const Capture& capture) { return capture.source == source; });
+  if (known) return;
+  const auto at = std::find(operands_.begin(), operands_.end(), operand);
+  captures_.push_back({source, static_cast<size_t>(at - operands_.begin()), whole});
+  if (at == operands_.end()) operands_.push_back(operand);
+}
+
+std::vector<PforRewrite::PartRows> PartCaptures::AddArgs(Builder& into) const {
+  std::vector<ValueId> args;
+  for (ValueId operand : operands_) {
+    const Value value = into.graph().value(operand);
+    TensorType type = value.type;
+    type.shape[0] = part_;
+    args.push_back(into.AddArg(std::move(type), value.name));
+  }
+  std::vector<PforRewrite::PartRows> rows;
+  for (const Capture& capture : captures_) {
+    const ValueId arg = args[capture.operand];
+    rows.push_back(
+        {capture.source, capture.whole.valid() ? TakeRow(into, capture.whole, arg) : arg});
+  }
+  return rows;
 }
 
 std::vector<ValueId> VaryingCaptures(const PforRewrite& rewrite, RegionId region) {

@@ -8,6 +8,7 @@
 
 #include "common/base/status.h"
 #include "common/ir/builder.h"
+#include "common/ops/control/ragged.h"
 #include "common/ops/control/region.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
@@ -40,17 +41,6 @@ const std::string& NameOf(const Node& node) { return node.attr("name").AsString(
 
 ValueId Combine(Builder& b, const std::string& kind, ValueId x, ValueId y) {
   return b.Apply(kind == "sum" ? "add" : kind == "max" ? "maximum" : "minimum", {x, y});
-}
-
-ValueId Reduced(Builder& b, const std::string& kind, ValueId rows) {
-  return Reduce(b, StrCat("reduce_", kind), rows, {0});
-}
-
-// What a reduction of nothing gives.
-ValueId Identity(Builder& b, const std::string& kind, const TensorType& type) {
-  std::vector<Dim> rows = {0};
-  rows.insert(rows.end(), type.shape.dims().begin(), type.shape.dims().end());
-  return Reduced(b, kind, Full(b, type.dtype, std::move(rows), 0));
 }
 
 absl::Status NoteUse(const Graph& graph, const Node& node,
@@ -232,7 +222,7 @@ class Threader {
   // Its own additions start from nothing where there are none yet.
   ValueId Start(const std::string& name, Builder b, State* state) const {
     if (auto it = state->values.find(name); it != state->values.end()) return it->second;
-    return Identity(b, state->kinds->at(name), variables_.at(name).type);
+    return control::ReductionIdentity(b, state->kinds->at(name), variables_.at(name).type);
   }
 
   // The kind in which the pfor updates each variable must be known before a loop carries it.
@@ -339,13 +329,14 @@ class Threader {
     inner.kinds = &kinds;
     WEIR_RETURN_IF_ERROR(Walk(body, &inner));
     graph_->region(b.region()).nodes.push_back(id);
+    const ValueId count = node.inputs.empty() ? ValueId() : node.inputs[0];
     for (const auto& [name, added] : inner.values) {
       graph_->region(body).results.push_back(added);
       const int at = static_cast<int>(graph_->node(id).outputs.size());
       const ValueId rows = graph_->InsertOutput(
           id, at, control::WithLeading(inner.extent, variables_.at(name).type));
-      WEIR_RETURN_IF_ERROR(
-          Update(name, kinds.at(name), Reduced(b, kinds.at(name), rows), b, state));
+      const ValueId all = control::ReduceIterations(b, kinds.at(name), rows, count);
+      WEIR_RETURN_IF_ERROR(Update(name, kinds.at(name), all, b, state));
     }
     return absl::OkStatus();
   }

@@ -142,6 +142,17 @@ GatherDims GatherDims::WithBatch() const {
   return dims;
 }
 
+bool TakesRows(const Graph& graph, const Node& node) {
+  if (node.op != "gather" || graph.type(node.inputs[1]).rank() != 1) return false;
+  const GatherDims dims = GatherDims::Read(node, kGatherNames);
+  const std::vector<Dim>& rows = graph.type(node.outputs[0]).shape.dims();
+  const std::vector<Dim>& whole = graph.type(node.inputs[0]).shape.dims();
+  return dims.index_map == Int64s{0} && dims.dropped == Int64s{0} && dims.index_vector == 1 &&
+         dims.operand_batching.empty() &&
+         dims.window == Shifted(FirstAxes(static_cast<int>(rows.size()) - 1)) &&
+         std::equal(rows.begin() + 1, rows.end(), whole.begin() + 1, whole.end());
+}
+
 void GatherDims::ForEachSlice(const Tensor& indices, int operand_rank,
                               absl::FunctionRef<void(const Extents&, const Extents&)> visit) const {
   const Tensor numbers = ToInt64(indices);

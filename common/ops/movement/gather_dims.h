@@ -63,6 +63,9 @@ struct GatherDims {
                     absl::FunctionRef<void(const Extents&, const Extents&)> visit) const;
 };
 
+// True for a gather of rows of axis 0 by a vector of indices that keeps the other axes as they are.
+bool TakesRows(const Graph& graph, const Node& node);
+
 }  // namespace weir
 
 #endif  // WEIR_COMMON_OPS_MOVEMENT_GATHER_DIMS_H_

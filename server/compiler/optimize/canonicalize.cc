@@ -1,6 +1,9 @@
-#include <numeric>
+#include <algorithm>
 
 #include "common/base/status.h"
+#include "common/ops/axes.h"
+#include "common/ops/lang.h"
+#include "common/ops/movement/gather_dims.h"
 #include "server/compiler/optimize/region_walk.h"
 #include "server/compiler/optimize/simplify.h"
 
@@ -108,11 +111,42 @@ Replacement DimensionSize(const Graph& graph, const Node& node, Builder& builder
       builder.Apply("dimension_size", {}, {{"size", std::vector<Dim>{dim}}})};
 }
 
+// Elements of rows that are taken first, straight from where the rows lie: the rows of a loop's
+// lanes are then never copied for each of them.
+Replacement Gather(const Graph& graph, const Node& node, Builder& builder) {
+  const Node* inner = Inner(graph, node, "gather");
+  if (inner == nullptr || !TakesRows(graph, *inner)) return std::nullopt;
+  GatherDims dims = GatherDims::Read(node, kGatherNames);
+  const auto lane = std::find(dims.operand_batching.begin(), dims.operand_batching.end(), 0);
+  const TensorType indices = graph.type(node.inputs[1]);
+  const ValueId operand = inner->inputs[0], owners = inner->inputs[1];
+  if (lane == dims.operand_batching.end() || indices.dtype == DType::kU64 ||
+      graph.type(owners).dtype == DType::kU64) {
+    return std::nullopt;
+  }
+  const auto place = dims.indices_batching.begin() + (lane - dims.operand_batching.begin());
+  std::vector<Dim> vectors = indices.shape.dims();
+  if (dims.index_vector == indices.rank()) vectors.push_back(1);
+  const ValueId within = Reshape(builder, Cast(builder, node.inputs[1], DType::kI64), vectors);
+  vectors[dims.index_vector] = 1;
+  const ValueId rows = builder.Apply("broadcast_in_dim", {Cast(builder, owners, DType::kI64)},
+                                     {{"shape", vectors}, {"axes", Int64s{*place}}});
+  const ValueId both = builder.Apply("concatenate", {rows, within}, {{"axis", dims.index_vector}});
+  dims.indices_batching.erase(place);
+  dims.operand_batching.erase(lane);
+  dims.dropped = Prepend<int64_t>(0, dims.dropped);
+  dims.index_map = Prepend<int64_t>(0, dims.index_map);
+  return std::vector<ValueId>{
+      builder.Apply("gather", {operand, both},
+                    With(dims.Write(kGatherNames), "slice_sizes", node.attr("slice_sizes")))};
+}
+
 Rule FindRule(std::string_view op) {
   if (op == "reshape") return &Reshape;
   if (op == "transpose") return &Transpose;
   if (op == "dot_general") return &DotGeneral;
   if (op == "broadcast_in_dim") return &BroadcastInDim;
+  if (op == "gather") return &Gather;
   if (op == "get_dimension_size") return &DimensionSize;
   if (op == "convert" || op == "slice") return &SameType;
   return nullptr;

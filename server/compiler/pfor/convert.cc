@@ -1,6 +1,7 @@
 #include "server/compiler/pfor/convert.h"
 
 #include "common/base/status.h"
+#include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "server/compiler/pfor/rewrite.h"
 
@@ -78,6 +79,41 @@ absl::StatusOr<std::vector<ValueId>> ConvertInline(Graph* graph, NodeId pfor, Bu
   WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> converted, body.Convert(source, parent));
   std::vector<ValueId> outputs =
       StackedResults(body, parent, graph->region(source).results, converted);
+  WEIR_RETURN_IF_ERROR(parent.status());
+  return outputs;
+}
+
+absl::StatusOr<std::vector<ValueId>> ConvertToRaggedRows(Graph* graph, NodeId pfor, Builder parent,
+                                                         Symbols* symbols, CompileReport* report) {
+  const Node node = graph->node(pfor);
+  const RegionId source = node.regions[0];
+  const std::string local = symbols->Fresh("k");
+  const Dim lanes = Dim::Symbol(local);
+  const RegionId region = parent.NewRegion();
+  Builder inside = parent.In(region);
+  inside.AddArg({DType::kI64, Shape({lanes})}, "owner");
+  const ValueId indices = inside.AddArg({DType::kI64, Shape({lanes})}, "i");
+  BodyRewrite body(graph, lanes, indices, parent, symbols, report);
+  // With one owner, the lanes' rows are the first ones of what is read by iteration.
+  absl::flat_hash_map<ValueId, ValueId> parts;
+  body.set_iteration_rows([&](ValueId value) -> ValueId {
+    const TensorType type = graph->type(value);
+    if (type.rank() == 0 || !(type.shape[0] == node.attr("extent").AsDims()[0])) return ValueId();
+    if (!graph->Contains(graph->value(value).region, parent.region())) return ValueId();
+    auto [it, added] = parts.try_emplace(value);
+    if (added) it->second = Slice(inside, value, 0, 0, lanes);
+    return it->second;
+  });
+  WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> converted, body.Convert(source, inside));
+  inside.Yield(StackedResults(body, inside, graph->region(source).results, converted));
+  const ValueId counts =
+      parent.Apply("reshape", {node.inputs[0]}, {{"shape", std::vector<Dim>{1}}});
+  std::vector<ValueId> outputs = parent.ApplyAll(
+      "ragged_rows", {counts}, {{"extent", node.attr("extent")}, {"local", local}}, {region});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i] = parent.Apply("reshape", {outputs[i]},
+                              {{"shape", graph->type(node.outputs[i]).shape.dims()}});
+  }
   WEIR_RETURN_IF_ERROR(parent.status());
   return outputs;
 }

@@ -25,6 +25,10 @@ absl::StatusOr<std::vector<ValueId>> ConvertToShard(Graph* graph, NodeId pfor, B
 absl::StatusOr<std::vector<ValueId>> ConvertInline(Graph* graph, NodeId pfor, Builder parent,
                                                    Symbols* symbols, CompileReport* report);
 
+// Converts a pfor with a count that lies in no other one into a `ragged_rows` node in `parent`.
+absl::StatusOr<std::vector<ValueId>> ConvertToRaggedRows(Graph* graph, NodeId pfor, Builder parent,
+                                                         Symbols* symbols, CompileReport* report);
+
 }  // namespace weir
 
 #endif  // WEIR_SERVER_COMPILER_PFOR_CONVERT_H_

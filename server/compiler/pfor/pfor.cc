@@ -1,29 +1,48 @@
 #include "server/compiler/pfor/pfor.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/base/status.h"
 #include "common/ir/builder.h"
+#include "common/ops/lang.h"
 #include "common/ops/registry.h"
+#include "server/compiler/effects.h"
 #include "server/compiler/pfor/convert.h"
 #include "server/compiler/pfor/symbols.h"
+#include "server/compiler/pfor/variance.h"
 
 namespace weir {
 namespace {
 
-// True for loops whose iterations may part ways. Inside of another loop they are left to that one,
-// which converts the lanes of both together.
+bool HasCount(const Node& node) { return node.op == "pfor" && !node.inputs.empty(); }
+
+// True for loops whose iterations may part ways, or differ in number. Inside of another loop they
+// are left to that one, which converts the lanes of both together.
 bool HasControlFlow(const Graph& graph, RegionId region) {
   for (NodeId id : graph.region(region).nodes) {
     const Node& node = graph.node(id);
-    if (node.op == "call" || (!node.regions.empty() && node.op != "pfor")) return true;
+    if (node.op == "call" || HasCount(node) || (!node.regions.empty() && node.op != "pfor")) {
+      return true;
+    }
     for (RegionId inner : node.regions) {
       if (HasControlFlow(graph, inner)) return true;
     }
   }
   return false;
+}
+
+// True for what may fail or not end, and so must not run where no iteration asks for it.
+bool MayFail(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (node.op == "while" || node.op == "call" || HasCount(node)) return true;
+  return std::any_of(node.regions.begin(), node.regions.end(), [&](RegionId region) {
+    const std::vector<NodeId>& nodes = graph.region(region).nodes;
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](NodeId inner) { return MayFail(graph, inner); });
+  });
 }
 
 class PforRemoval {
@@ -57,12 +76,13 @@ class PforRemoval {
     for (NodeId id : nodes) {
       const std::vector<RegionId> inner = graph_->node(id).regions;
       const bool is_pfor = graph_->node(id).op == "pfor";
-      const bool left =
-          place.in_pfor && vectorizes() && is_pfor && HasControlFlow(*graph_, inner[0]);
+      const bool left = place.in_pfor && vectorizes() && is_pfor &&
+                        (HasCount(graph_->node(id)) || HasControlFlow(*graph_, inner[0]));
       Place inside = place;
       inside.in_pfor = place.in_pfor || is_pfor;
       inside.in_shard = place.in_shard || graph_->node(id).op == "shard";
       for (RegionId r : inner) WEIR_RETURN_IF_ERROR(Rewrite(r, inside));
+      if (left) MoveOut(id, region);
       if (!is_pfor || left) {
         graph_->region(region).nodes.push_back(id);
         continue;
@@ -73,22 +93,66 @@ class PforRemoval {
     return absl::OkStatus();
   }
 
+  // Moves what does not see the loop's variable in front of the loop: no lane need compute it.
+  void MoveOut(NodeId loop, RegionId region) {
+    const RegionId body = graph_->node(loop).regions[0];
+    Variance variance(*graph_);
+    variance.MarkVarying(graph_->region(body).args[0]);
+    variance.AnalyzeRegion(body);
+    std::vector<NodeId> stay;
+    for (NodeId id : graph_->region(body).nodes) {
+      if (!MayMoveOut(id, body, variance)) {
+        stay.push_back(id);
+        continue;
+      }
+      graph_->region(region).nodes.push_back(id);
+      graph_->node(id).parent = region;
+      for (ValueId output : graph_->node(id).outputs) graph_->value(output).region = region;
+    }
+    graph_->region(body).nodes = std::move(stay);
+  }
+
+  bool MayMoveOut(NodeId id, RegionId body, const Variance& variance) const {
+    const Node& node = graph_->node(id);
+    if (variance.Touched(id) || HasEffect(*graph_, id) || MayFail(*graph_, id) ||
+        !node.control_inputs.empty()) {
+      return false;
+    }
+    auto outside = [&](ValueId value) { return graph_->value(value).region != body; };
+    auto same = [&](ValueId output) { return !variance.varies(output); };
+    return std::all_of(node.inputs.begin(), node.inputs.end(), outside) &&
+           std::all_of(node.outputs.begin(), node.outputs.end(), same) &&
+           std::all_of(node.regions.begin(), node.regions.end(), [&](RegionId inner) {
+             const std::vector<ValueId> captures = graph_->Captures(inner);
+             return std::all_of(captures.begin(), captures.end(), outside);
+           });
+  }
+
   absl::Status Replace(NodeId id, RegionId region, Place place) {
     Builder builder(graph_, region, &Ops());
     builder.SetLocation(graph_->node(id).location);
     builder.SetName(graph_->node(id).name);
-    absl::StatusOr<std::vector<ValueId>> outputs =
-        !vectorizes()                     ? Loop(id, builder)
-        : place.in_pfor || place.in_shard ? ConvertInline(graph_, id, builder, &symbols_, report_)
-                                          : ConvertToShard(graph_, id, builder, &symbols_, report_);
-    WEIR_RETURN_IF_ERROR(outputs.status());
+    WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> outputs, Convert(id, builder, place));
     const std::vector<ValueId> old = graph_->node(id).outputs;
     for (size_t i = 0; i < old.size(); ++i) {
-      Value& made = graph_->value((*outputs)[i]);
+      Value& made = graph_->value(outputs[i]);
       if (made.name.empty()) made.name = graph_->value(old[i]).name;
-      graph_->ReplaceUses(old[i], (*outputs)[i]);
+      graph_->ReplaceUses(old[i], outputs[i]);
     }
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<ValueId>> Convert(NodeId id, Builder& builder, Place place) {
+    if (!vectorizes()) {
+      return HasCount(graph_->node(id)) ? LoopOfCount(id, builder) : Loop(id, builder);
+    }
+    if (HasCount(graph_->node(id))) {
+      return ConvertToRaggedRows(graph_, id, builder, &symbols_, report_);
+    }
+    if (place.in_pfor || place.in_shard) {
+      return ConvertInline(graph_, id, builder, &symbols_, report_);
+    }
+    return ConvertToShard(graph_, id, builder, &symbols_, report_);
   }
 
   absl::StatusOr<std::vector<ValueId>> Loop(NodeId id, Builder& builder) {
@@ -100,6 +164,44 @@ class PforRemoval {
         builder.ApplyAll("for", {trips}, {{"extent", node.attr("extent")}}, {node.regions[0]});
     WEIR_RETURN_IF_ERROR(builder.status());
     return outputs;
+  }
+
+  // Carries the results, and writes a row of them in each trip.
+  absl::StatusOr<std::vector<ValueId>> LoopOfCount(NodeId id, Builder& builder) {
+    const Node node = graph_->node(id);
+    const RegionId body = node.regions[0];
+    CheckCountOf(node, builder);
+    graph_->region(body).parent = NodeId();
+    Builder inside(graph_, body, &Ops());
+    std::vector<ValueId> operands = node.inputs;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const TensorType type = graph_->type(node.outputs[i]);
+      operands.push_back(Full(builder, type.dtype, type.shape.dims(), 0));
+      std::vector<Dim> row = type.shape.dims();
+      row[0] = 1;
+      std::vector<ValueId> update = {inside.AddArg(type)};
+      update.push_back(
+          inside.Apply("reshape", {graph_->region(body).results[i]}, {{"shape", std::move(row)}}));
+      update.push_back(graph_->region(body).args[0]);
+      for (int axis = 1; axis < type.rank(); ++axis) {
+        update.push_back(inside.Scalar<int64_t>(0));
+      }
+      graph_->region(body).results[i] = inside.Apply("dynamic_update_slice", std::move(update));
+    }
+    WEIR_RETURN_IF_ERROR(inside.status());
+    std::vector<ValueId> outputs = builder.ApplyAll("for", std::move(operands), {}, {body});
+    WEIR_RETURN_IF_ERROR(builder.status());
+    return outputs;
+  }
+
+  static void CheckCountOf(const Node& node, Builder& builder) {
+    const ValueId count = node.inputs[0];
+    const Dim extent = node.attr("extent").AsDims()[0];
+    const ValueId begins = builder.Apply("greater_equal", {count, builder.Scalar<int64_t>(0)});
+    const ValueId ends = builder.Apply("less_equal", {count, DimValue(builder, extent)});
+    builder.ApplyAll("check", {builder.Apply("and", {begins, ends})},
+                     {{"message", StrCat("the count of a pfor is not in 0..", extent.ToString(),
+                                         ", its extent")}});
   }
 
   Graph* graph_;

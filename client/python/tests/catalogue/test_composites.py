@@ -75,6 +75,23 @@ def test_sparse_values_stacked():
     check(made, lambda i, x: np.float32([0, x[i] * 2, 0]))
 
 
+def test_sparse_dynamic_n():
+    x = numbers(N)
+
+    @weir.jit
+    def made(n):
+        def body(i):
+            return weir.Sparse(places(i), wnp.array(x)[i][None], (N,))
+
+        found = weir.pfor(body, n, strict=True, capacity=N)
+        return found.map(lambda one: one.to_dense()).elements, found.size
+
+    for n in range(N + 1):
+        dense, size = made(np.int64(n))
+        assert size == n
+        np.testing.assert_array_equal(dense, np.diag(np.where(np.arange(N) < n, x, 0)))
+
+
 def test_sparse_of_two_axes():
     """What an iteration stores outside of the shape counts for nothing."""
 

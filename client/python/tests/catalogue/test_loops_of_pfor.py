@@ -69,6 +69,24 @@ def test_parallel_iterations_one():
     assert_numbers(got, x.cumsum(1), of_largest=True)
 
 
+@pytest.mark.parametrize("chunk_size", [None, 1, 2, 3])
+def test_parallel_iterations_with_dynamic_n(chunk_size):
+    x = numbers(5, 3)
+
+    @weir.jit
+    def doubled(n):
+        def body(i):
+            return wnp.array(x)[i] * 2
+
+        return weir.pfor(body, n, chunk_size, True, capacity=5), weir.for_loop(body, n, capacity=5)
+
+    for n in range(6):
+        got, want = doubled(np.int64(n))
+        assert_same_bits(got, want)
+        assert got.size == n
+        np.testing.assert_array_equal(got.elements, np.where(np.arange(5)[:, None] < n, x * 2, 0))
+
+
 @pytest.mark.parametrize("loop", [weir.pfor, weir.for_loop])
 def test_no_iterations(loop):
     got = loop(lambda i: 1, 0)
@@ -178,6 +196,20 @@ def test_reduce_mean():
 
 def test_reduce_sum():
     _assert_shared(_reduced(weir.psum), (P + Q).sum(0))
+
+
+@pytest.mark.parametrize("chunk_size", [None, 2])
+def test_reduction_with_dynamic_n(chunk_size):
+    """Of n iterations the bits that a loop over n, known while tracing, gives."""
+
+    def body(i):
+        total = wnp.array(P)[i] + wnp.array(Q)[i]
+        return [reduce(total) for reduce in (weir.psum, weir.pmean, weir.pmax, weir.pmin)]
+
+    reduced = weir.jit(lambda n: weir.pfor(body, n, chunk_size, True, capacity=5).elements)
+    for n in range(6):
+        got = weir.tree.map(lambda leaf, n=n: leaf[:n], reduced(np.int64(n)))
+        assert_same_bits(got, weir.pfor(body, n))
 
 
 def test_reduce_class():

@@ -270,8 +270,32 @@ def test_c41_updates_of_empty_arrays():
 
 
 def test_d43_results_of_different_sizes():
-    """What would be ragged is refused where it stands, with the array that decides the size."""
+    """They are lists, with room for what is known to be enough; without that they are refused where
+    they stand, with the array that decides the size.
+    """
     x = numbers(3, 4)
+
+    def body(i):
+        row = wnp.array(x)[i]
+        return (
+            wnp.arange(i, capacity=3),
+            wnp.repeat(row, i, capacity=8),
+            wnp.unique(wnp.round(row), return_counts=True),
+            wnp.where(row > 0),
+        )
+
+    got = weir.pfor(body, 3, strict=True)
+    assert_same_bits(got, weir.for_loop(body, 3))
+    for i in range(3):
+        line, repeated, (values, counts), (places,) = weir.tree.map(
+            lambda leaf, i=i: leaf[i], got[:3] + (got[3].elements,)
+        )
+        np.testing.assert_array_equal(line.elements[: line.size], np.arange(i))
+        np.testing.assert_array_equal(repeated.elements[: repeated.size], np.repeat(x[i], i))
+        want = np.unique(x[i].round(), return_counts=True)
+        np.testing.assert_array_equal(values.elements[: values.size], want[0])
+        np.testing.assert_array_equal(counts.elements[: counts.size], want[1])
+        np.testing.assert_array_equal(places[: got[3].size[i]], np.where(x[i] > 0)[0])
     for loop in (weir.pfor, weir.for_loop):
         with pytest.raises(TypeError, match=r"must be known .* i64\[\] .*reports.py:\d+"):
             loop(lambda i: wnp.arange(i), 3)
@@ -327,10 +351,11 @@ def test_d53_permutations_and_masks_of_an_iteration():
         order = xp.argsort(x[i])
         return x[i][order], xp.take(x[0], order), xp.sum(xp.where(x[i] > 0, x[i], 0))
 
-    agree(body, numbers(3, 6), of_largest=True)
     x = numbers(3, 6)
-    with pytest.raises(IndexError, match=r"boolean mask as index at .*reports.py:\d+.*where"):
-        weir.pfor(lambda i: wnp.array(x)[i][wnp.array(x)[i] > 0], 3)
+    agree(body, x, of_largest=True)
+    chosen = weir.pfor(lambda i: wnp.array(x)[i][wnp.array(x)[i] > 0], 3, strict=True)
+    for row, size, elements in zip(x, chosen.size, chosen.elements):
+        np.testing.assert_array_equal(elements[:size], row[row > 0])
 
 
 def test_d55_normalization_of_one_example():

@@ -10,7 +10,7 @@ import numpy as _np
 
 from weir.dtypes import bfloat16, promote_types
 from weir.numpy import creation, elementwise, integers, matrices, ordering, places, products
-from weir.numpy import reductions, shaping, signals, statistics
+from weir.numpy import reductions, selection, shaping, signals, statistics
 from weir.numpy import fft, linalg
 
 pi = _math.pi
@@ -36,7 +36,7 @@ def _is_function_of(module, name, value):
 def _collect():
     """The public functions of the modules are those of this package."""
     found = {}
-    basic = (elementwise, creation, reductions, shaping, matrices, products, ordering)
+    basic = (elementwise, creation, reductions, shaping, matrices, products, ordering, selection)
     for module in (*basic, integers, places, signals, statistics):
         for name, value in vars(module).items():
             if _is_function_of(module, name, value):

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from weir import core, dtypes, location, trace as tracing, tree
+from weir import checks, compaction, core, dtypes, location, trace as tracing, tree
 from weir.array import Array
 from weir.eager import operation
+from weir.lists import List
 
 
 def array(values, dtype=None):
@@ -115,19 +116,22 @@ def full_like(x, fill_value, dtype=None, shape=None):
 
 
 @operation
-def arange(start, stop=None, step=None, dtype=None):
+def arange(start, stop=None, step=None, dtype=None, capacity=None):
     """Returns: start, start + step, ... below stop; i32 for integers, f32 for floats by default.
 
-    The numbers must be known while tracing.
+    The numbers must be known while tracing. With a capacity, how many there may be, they need not:
+    the result is then a `weir.List`, and a run fails where there are more.
     """
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
+    if capacity is not None:
+        return _listed_range(start, stop, step, dtype, int(capacity))
     for number in (start, stop, step):
         if isinstance(number, Array):
             raise TypeError(
                 f"the bounds of arange must be known while tracing, found {number.describe()}: they"
-                f" decide the shape ({location.text()})"
+                f" decide the shape; give capacity= for a weir.List ({location.text()})"
             )
     integers = all(isinstance(number, (int, np.integer)) for number in (start, stop, step))
     name = _name(dtype, "i32" if integers else "f32")
@@ -146,6 +150,26 @@ def arange(start, stop=None, step=None, dtype=None):
         core.elementwise("add", core.elementwise("multiply", counted, step), start), name
     )
     return out
+
+
+def _listed_range(start, stop, step, dtype, capacity):
+    first, last, by = core.promote(start, stop, step)
+    if first.dtype_name in dtypes.INTEGERS:
+        first, last, by = (core.cast(x, "i64") for x in (first, last, by))
+        # Rounded up: minus the quotient of the other sign, rounded down.
+        count = -core.elementwise("floor_divide", first - last, by)
+    else:
+        count = core.cast(core.apply("ceil", [core.elementwise("divide", last - first, by)]), "i64")
+    count = core.elementwise("maximum", count, 0)
+    checks.check(
+        core.compare("less_equal", count, capacity),
+        f"arange makes at most {capacity} numbers, its capacity",
+    )
+    name, weak = dtypes.promote([core.type_of(x) for x in (start, stop, step)])
+    line = core.cast(core.iota((capacity,), 0, "i64"), first.dtype_name)
+    numbers = core.elementwise("add", core.elementwise("multiply", line, by), first)
+    numbers = core.cast(numbers, _name(dtype, name), weak and dtype is None)
+    return List(compaction.cleared(numbers, count), count)
 
 
 @operation

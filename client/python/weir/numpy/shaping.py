@@ -4,9 +4,10 @@ import operator
 
 import numpy as np
 
-from weir import core, indexing, location
+from weir import checks, compaction, core, indexing, location
 from weir.array import Array
 from weir.eager import operation
+from weir.lists import List
 
 
 @operation
@@ -260,23 +261,53 @@ def tile(x, reps):
 
 
 @operation
-def repeat(x, repeats, axis=None):
+def repeat(x, repeats, axis=None, total_repeat_length=None, capacity=None):
     """Returns: each element `repeats` times along `axis`; of x made flat by default.
 
-    `repeats` is an integer or a sequence with one for each element; both must be known while
-    tracing.
+    Args:
+      x: array.
+      repeats: an integer or a sequence with one for each element. One that only the run knows needs
+        one of the following.
+      axis: None or an axis of x.
+      total_repeat_length: the size of the result, which is cut, or filled up with the last element.
+      capacity: how many there may be; the result is then a `weir.List` of slices along the axis. A
+        run fails where there are more.
     """
-    if isinstance(repeats, Array):
-        raise TypeError(
-            f"the repeats of repeat must be known while tracing, found {repeats.describe()}: they"
-            " decide the shape"
-        )
     array = core.as_array(x)
     if axis is None:
         array, axis = ravel(array), 0
     at = core.canonical_axis(axis, array.ndim)
-    places = np.repeat(np.arange(array.shape[at]), repeats)
-    return array[(slice(None),) * at + (places,)]
+    if total_repeat_length is None and capacity is None:
+        if isinstance(repeats, Array):
+            raise TypeError(
+                f"the repeats of repeat must be known while tracing, found {repeats.describe()}:"
+                " they decide the shape; give total_repeat_length, or capacity for a weir.List"
+                f" ({location.text()})"
+            )
+        places = np.repeat(np.arange(array.shape[at]), repeats)
+        return array[(slice(None),) * at + (places,)]
+    rows = moveaxis(array, at, 0)
+    counts = core.broadcast_to(core.to_dtype(repeats, "i64"), rows.shape[:1])
+    total = core.reduce("reduce_sum", counts, [0], False)
+    if total_repeat_length is not None:
+        return moveaxis(rows[_repeated(counts, int(total_repeat_length))], 0, at)
+    checks.check(
+        core.compare("less_equal", total, int(capacity)),
+        f"repeat makes at most {capacity} elements, its capacity",
+    )
+    return List(compaction.cleared(rows[_repeated(counts, int(capacity))], total), total)
+
+
+def _repeated(counts, length):
+    """Returns: i64[length], 0 as often as counts[0] says, then 1, ..; the last one behind."""
+    cumulative = {"axis": 0, "reverse": False, "exclusive": False}
+    ends = core.apply("cumsum", [counts], cumulative)
+    ends.is_index = True
+    steps = core.full((length,), 0, "i64").at[ends].add(1)
+    places = core.apply("cumsum", [steps], cumulative)
+    places = core.elementwise("minimum", places, max(counts.shape[0] - 1, 0))
+    places.is_index = True
+    return places
 
 
 # --- Turning and shifting.

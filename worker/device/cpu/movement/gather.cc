@@ -1,5 +1,6 @@
 // gather and scatter: for each index vector one slice, moved as a block where it lies inside.
 #include <algorithm>
+#include <cstring>
 
 #include "common/base/status.h"
 #include "common/ops/axes.h"
@@ -96,26 +97,108 @@ class GatherKernel final : public Kernel {
       return InvalidArgument("a slice of ", size, " does not fit into axis ", axis,
                              " of operand 0 ", ExtentsToString(from.extents));
     }
-    Extents extents, from_strides, to_strides;
-    for (size_t i = 0; i < numbers_.window_axes.size(); ++i) {
-      extents.push_back(to.extents[numbers_.dims.window[i]]);
-      from_strides.push_back(from.strides[numbers_.window_axes[i]]);
-      to_strides.push_back(to.strides[numbers_.dims.window[i]]);
+    const Slices slices(numbers_, from, to);
+    const View& indices = call.operands[places_[1]];
+    if (indices.dtype == DType::kI64) {
+      CopyLines<int64_t>(slices, indices, from, to, last);
+    } else if (indices.dtype == DType::kI32) {
+      CopyLines<int32_t>(slices, indices, from, to, last);
+    } else {
+      numbers_.ForEachSlice(indices, to, from.rank(), [&](const Extents& start, int64_t offset) {
+        int64_t source = 0;
+        for (int axis = 0; axis < from.rank(); ++axis) {
+          source += std::clamp<int64_t>(start[axis], 0, last[axis]) * from.strides[axis];
+        }
+        slices.Copy(from.as<std::byte>() + source * slices.element,
+                    to.as<std::byte>() + offset * slices.element);
+      });
     }
-    const int64_t bytes = SizeOf(from.dtype);
-    numbers_.ForEachSlice(
-        call.operands[places_[1]], to, from.rank(), [&](const Extents& start, int64_t offset) {
-          int64_t source = 0;
-          for (int axis = 0; axis < from.rank(); ++axis) {
-            source += std::clamp<int64_t>(start[axis], 0, last[axis]) * from.strides[axis];
-          }
-          CopyStrided(from.dtype, extents, from.as<std::byte>() + source * bytes, from_strides,
-                      to.as<std::byte>() + offset * bytes, to_strides);
-        });
     return absl::OkStatus();
   }
 
  private:
+  // What a slice is, in the operand and in the result.
+  struct Slices {
+    Slices(const Numbers& numbers, const View& from, const View& to)
+        : dtype(from.dtype), element(SizeOf(from.dtype)) {
+      for (size_t i = 0; i < numbers.window_axes.size(); ++i) {
+        extents.push_back(to.extents[numbers.dims.window[i]]);
+        from_strides.push_back(from.strides[numbers.window_axes[i]]);
+        to_strides.push_back(to.strides[numbers.dims.window[i]]);
+      }
+      const Extents dense = RowMajorStrides(extents);
+      is_block = true;
+      for (size_t i = 0; i < extents.size(); ++i) {
+        const bool fits = from_strides[i] == dense[i] && to_strides[i] == dense[i];
+        is_block = is_block && (fits || extents[i] == 1);
+      }
+      bytes = static_cast<size_t>(NumElements(extents) * element);
+    }
+
+    void Copy(const std::byte* source, std::byte* target) const {
+      if (!is_block) {
+        CopyStrided(dtype, extents, source, from_strides, target, to_strides);
+      } else if (bytes == sizeof(uint32_t)) {
+        std::memcpy(target, source, sizeof(uint32_t));
+      } else if (bytes == sizeof(uint64_t)) {
+        std::memcpy(target, source, sizeof(uint64_t));
+      } else {
+        std::memcpy(target, source, bytes);
+      }
+    }
+
+    DType dtype;
+    int64_t element;
+    Extents extents, from_strides, to_strides;
+    size_t bytes;
+    bool is_block;
+  };
+
+  // Index vectors in lines along the innermost of their axes, with one step for each array.
+  template <class Index>
+  void CopyLines(const Slices& slices, const View& indices, const View& from, const View& to,
+                 const Extents& last) const {
+    const GatherDims& dims = numbers_.dims;
+    Extents extents, position_steps, offset_steps, source_steps;
+    for (size_t i = 0; i < numbers_.index_axes.size(); ++i) {
+      extents.push_back(indices.extents[numbers_.index_axes[i]]);
+      position_steps.push_back(indices.strides[numbers_.index_axes[i]]);
+      offset_steps.push_back(to.strides[numbers_.batch_axes[i]]);
+      source_steps.push_back(0);
+    }
+    for (size_t i = 0; i < dims.operand_batching.size(); ++i) {
+      source_steps[numbers_.batching_places[i]] += from.strides[dims.operand_batching[i]];
+    }
+    if (extents.empty()) {
+      extents = {1};
+      position_steps = offset_steps = source_steps = {0};
+    }
+    const int64_t count = extents.back();
+    const int64_t step =
+        dims.index_vector < indices.rank() ? indices.strides[dims.index_vector] : 0;
+    extents.pop_back();
+    Extents place(extents.size(), 0);
+    do {
+      int64_t position = 0, offset = 0, source = 0;
+      for (size_t i = 0; i < place.size(); ++i) {
+        position += place[i] * position_steps[i];
+        offset += place[i] * offset_steps[i];
+        source += place[i] * source_steps[i];
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t start = source + i * source_steps.back();
+        const Index* const vector = indices.as<Index>() + position + i * position_steps.back();
+        for (size_t k = 0; k < dims.index_map.size(); ++k) {
+          const int64_t axis = dims.index_map[k];
+          start += std::clamp<int64_t>(vector[static_cast<int64_t>(k) * step], 0, last[axis]) *
+                   from.strides[axis];
+        }
+        slices.Copy(from.as<std::byte>() + start * slices.element,
+                    to.as<std::byte>() + (offset + i * offset_steps.back()) * slices.element);
+      }
+    } while (NextIndex(extents, &place));
+  }
+
   const Numbers numbers_;
   const std::vector<Dim> sizes_;
   const std::vector<int> places_;
