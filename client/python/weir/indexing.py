@@ -286,10 +286,10 @@ class IndexUpdater:
     """`x.at[index]`: each method returns a copy of `x` in which the elements of `x[index]` are
     updated.
 
-    The operand is broadcast to the shape of `x[index]` and converted to the type of `x`; for a mask,
-    bool with the leading axes of `x`, to the shape of one row that it chooses, the same for each.
-    Where an element is named more than once, `set` keeps the last one and the others apply all.
-    Elements outside are left out.
+    The operand is broadcast to the shape of `x[index]` and converted to the type of `x`; for a
+    mask, bool with the leading axes of `x`, to the shape of one row that it chooses, the same for
+    each. Where an element is named more than once, `set` keeps the last one and the others apply
+    all. Elements outside are left out.
     """
 
     __slots__ = ("_x", "_index")
