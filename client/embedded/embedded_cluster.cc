@@ -28,6 +28,7 @@ class EmbeddedSession : public Session {
     v1::SubmitResponse response;
     *response.mutable_job() = accepted.job;
     response.set_already_existed(accepted.already_existed);
+    response.set_program_id(accepted.program_id);
     return response;
   }
 

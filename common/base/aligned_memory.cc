@@ -14,16 +14,26 @@ namespace {
 // From here on memory comes in pages of its own, and then in huge ones where the system has them.
 constexpr size_t kMapBytes = size_t{256} << 10;
 constexpr size_t kHugeBytes = size_t{8} << 20;
-// Up to here the pages are there at once: one call instead of a fault for each of them. More might
-// not be needed at the same time.
-constexpr size_t kPopulatedBytes = size_t{4} << 20;
+// Up to here, padding not counted, the pages are there at once: one call instead of a fault for
+// each of them. More might not be needed at the same time.
+constexpr size_t kPopulatedBytes = (size_t{4} << 20) + 2 * kMemoryAlignment;
 
 size_t Padded(size_t bytes) {
   return (bytes + 2 * kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
 }
 
-// The populated blocks that were freed last, for who wants one of the same size next: a service
-// that answers one request after the other would else clear the same pages each time.
+// How much of what was freed a process keeps.
+struct KeptLimits {
+  size_t blocks;
+  size_t bytes;
+  size_t bytes_of_block;
+};
+// A session in the process of its user: results of the same size come with each call.
+constexpr KeptLimits kOfSession = {8, size_t{64} << 20, size_t{32} << 20};
+constexpr KeptLimits kOfService = {4, 4 * kPopulatedBytes, kPopulatedBytes};
+
+// The blocks that were freed last, for who wants one of the same size next: their pages are there,
+// where new ones would be cleared and counted one by one, which takes longer than to fill them.
 class FreedBlocks {
  public:
   static FreedBlocks& Get() {
@@ -31,44 +41,68 @@ class FreedBlocks {
     return *blocks;
   }
 
+  void SetLimits(const KeptLimits& limits) {
+    std::lock_guard lock(mutex_);
+    limits_ = limits;
+  }
+
+  // Returns: null if no block of the size is kept.
   void* Take(size_t bytes) {
     std::lock_guard lock(mutex_);
     auto block = std::find_if(blocks_.begin(), blocks_.end(),
                               [&](const Block& b) { return b.bytes == bytes; });
-    if (block == blocks_.end()) return nullptr;
-    void* const memory = block->memory;
-    blocks_.erase(block);
-    return memory;
+    if (block != blocks_.end()) {
+      void* const memory = block->memory;
+      Remove(block);
+      return memory;
+    }
+    // Beside memory of this size new pages for the kept blocks cost little, and the peak counts.
+    if (bytes > limits_.bytes_of_block) UnmapAll();
+    return nullptr;
   }
 
-  // Unmaps the one that was kept longest.
+  // Unmaps those that were kept longest.
   void Put(void* memory, size_t bytes) {
-    std::unique_lock lock(mutex_);
+    std::lock_guard lock(mutex_);
+    if (bytes > limits_.bytes_of_block) {
+      munmap(memory, bytes);
+      return;
+    }
+    while (blocks_.size() == limits_.blocks || kept_bytes_ + bytes > limits_.bytes) {
+      munmap(blocks_.front().memory, blocks_.front().bytes);
+      Remove(blocks_.begin());
+    }
     blocks_.push_back({memory, bytes});
-    if (blocks_.size() <= kMostBlocks) return;
-    const Block oldest = blocks_.front();
-    blocks_.erase(blocks_.begin());
-    lock.unlock();
-    munmap(oldest.memory, oldest.bytes);
+    kept_bytes_ += bytes;
   }
 
   void Clear() {
     std::lock_guard lock(mutex_);
-    for (const Block& block : blocks_) munmap(block.memory, block.bytes);
-    blocks_.clear();
+    UnmapAll();
   }
 
  private:
-  static constexpr size_t kMostBlocks = 4;
   struct Block {
     void* memory;
     size_t bytes;
   };
 
-  FreedBlocks() { blocks_.reserve(kMostBlocks + 1); }
+  FreedBlocks() { blocks_.reserve(kOfSession.blocks); }
+
+  void Remove(std::vector<Block>::iterator block) {
+    kept_bytes_ -= block->bytes;
+    blocks_.erase(block);
+  }
+  void UnmapAll() {
+    for (const Block& block : blocks_) munmap(block.memory, block.bytes);
+    blocks_.clear();
+    kept_bytes_ = 0;
+  }
 
   std::mutex mutex_;
+  KeptLimits limits_ = kOfSession;
   std::vector<Block> blocks_;  // by age
+  size_t kept_bytes_ = 0;
 };
 
 #ifdef __SANITIZE_ADDRESS__
@@ -77,19 +111,15 @@ constexpr bool kKeepsBlocks = false;  // so that use after the end is seen
 constexpr bool kKeepsBlocks = true;
 #endif
 
-bool IsPopulated(size_t padded) { return padded >= kMapBytes && padded <= kPopulatedBytes; }
-
 }  // namespace
 
 void* AllocateAligned(size_t bytes) {
   const size_t padded = Padded(bytes);
   if (padded < kMapBytes) return std::aligned_alloc(kMemoryAlignment, padded);
-  if (kKeepsBlocks && IsPopulated(padded)) {
+  if (kKeepsBlocks) {
     if (void* kept = FreedBlocks::Get().Take(padded)) return kept;
   }
-  // Beside memory of this size new pages for the kept blocks cost little, and the peak counts.
-  if (padded > kPopulatedBytes) FreedBlocks::Get().Clear();
-  const int populate = IsPopulated(padded) ? MAP_POPULATE : 0;
+  const int populate = padded <= kPopulatedBytes ? MAP_POPULATE : 0;
   void* memory =
       mmap(nullptr, padded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -101,7 +131,7 @@ void FreeAligned(void* memory, size_t bytes) {
   const size_t padded = Padded(bytes);
   if (padded < kMapBytes) {
     std::free(memory);
-  } else if (kKeepsBlocks && IsPopulated(padded)) {
+  } else if (kKeepsBlocks) {
     FreedBlocks::Get().Put(memory, padded);
   } else {
     munmap(memory, padded);
@@ -109,6 +139,7 @@ void FreeAligned(void* memory, size_t bytes) {
 }
 
 void LimitKeptMemory() {
+  FreedBlocks::Get().SetLimits(kOfService);
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 128 << 10);

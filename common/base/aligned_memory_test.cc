@@ -12,6 +12,12 @@
 namespace weir {
 namespace {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kKeepsBlocks = false;
+#else
+constexpr bool kKeepsBlocks = true;
+#endif
+
 int64_t ResidentPages() {
   std::ifstream statm("/proc/self/statm");
   int64_t size, resident;
@@ -31,6 +37,7 @@ TEST(AlignedMemoryTest, EverySizeIsAligned) {
 }
 
 TEST(AlignedMemoryTest, LargeMemoryIsTakenAsItIsWrittenAndGivenBack) {
+  ReleaseKeptMemory();
   constexpr size_t kBytes = size_t{64} << 20;
   constexpr int64_t kPages = kBytes / 4096;
   const int64_t before = ResidentPages();
@@ -43,21 +50,38 @@ TEST(AlignedMemoryTest, LargeMemoryIsTakenAsItIsWrittenAndGivenBack) {
   EXPECT_LT(ResidentPages() - before, kPages / 8);
 }
 
-TEST(AlignedMemoryTest, MemoryOfAMiddleSizeIsKeptForTheNextUntilItIsReleased) {
-  constexpr size_t kBytes = size_t{2} << 20;
-  constexpr int kBlocks = 10;
+// Frees `count` written blocks. Returns: how much of them is still resident.
+int64_t PagesKeptOf(int count, size_t bytes) {
   const int64_t before = ResidentPages();
   std::vector<void*> blocks;
-  for (int i = 0; i < kBlocks; ++i) blocks.push_back(AllocateAligned(kBytes));
+  for (int i = 0; i < count; ++i) blocks.push_back(AllocateAligned(bytes));
   EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), blocks.size());
   for (void* block : blocks) {
-    std::memset(block, 1, kBytes);
-    FreeAligned(block, kBytes);
+    std::memset(block, 1, bytes);
+    FreeAligned(block, bytes);
   }
-  constexpr int64_t kPages = kBytes / 4096;
-  EXPECT_LT(ResidentPages() - before, 5 * kPages) << "more than a few blocks are kept";
+  return ResidentPages() - before;
+}
+
+TEST(AlignedMemoryTest, SomeOfWhatWasFreedIsKeptForTheNextUntilItIsReleased) {
+  for (const size_t megabytes : {2, 4, 20}) {
+    const size_t bytes = megabytes << 20;
+    const int64_t pages = static_cast<int64_t>(bytes / 4096);
+    const int64_t before = ResidentPages();
+    const int64_t kept = PagesKeptOf(10, bytes);
+    EXPECT_LT(kept, std::min<int64_t>(9 * pages, (66 << 20) / 4096)) << megabytes;
+    EXPECT_GT(kept, kKeepsBlocks ? 2 * pages : -1) << megabytes;
+    ReleaseKeptMemory();
+    EXPECT_LT(ResidentPages() - before, pages);
+  }
+}
+
+TEST(AlignedMemoryTest, AServiceKeepsLess) {
   ReleaseKeptMemory();
-  EXPECT_LT(ResidentPages() - before, kPages);
+  LimitKeptMemory();
+  EXPECT_LT(PagesKeptOf(10, size_t{4} << 20), 5 * ((4 << 20) / 4096));
+  EXPECT_LT(PagesKeptOf(10, size_t{5} << 20), 100) << "and nothing beside what is large";
+  ReleaseKeptMemory();
 }
 
 TEST(AlignedMemoryTest, TooMuchIsNull) { EXPECT_EQ(AllocateAligned(size_t{1} << 60), nullptr); }

@@ -35,7 +35,6 @@ class RunCall : public Call<grpc::ServerUnaryReactor> {
   absl::Status Submit(const v1::RunRequest& request) {
     Submission submission;
     submission.spec = request.spec();
-    submission.program_id = request.program_id();
     named_ = !request.spec().submission_id().empty();
     for (int i = 0; i < request.inputs_size(); ++i) {
       absl::StatusOr<Tensor> tensor = FromMessage(request.inputs(i));

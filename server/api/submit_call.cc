@@ -60,6 +60,7 @@ class SubmitCall : public Call<grpc::ServerReadReactor<v1::SubmitRequest>> {
           self->End(status, [&] {
             *self->response_->mutable_job() = accepted.job;
             self->response_->set_already_existed(accepted.already_existed);
+            self->response_->set_program_id(accepted.program_id);
           });
         });
   }

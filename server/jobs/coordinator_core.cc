@@ -33,7 +33,7 @@ absl::StatusOr<CoordinatorCore::Accepted> CoordinatorCore::Repeated(
 absl::StatusOr<ProgramEntry*> CoordinatorCore::ProgramFor(const PreparedSubmission& prepared) {
   ProgramEntry* program = programs_.FindByKey(prepared.program_key);
   if (program != nullptr) return program;
-  if (!prepared.submission.program_id.empty()) {
+  if (!prepared.submission.spec.program_id().empty()) {
     return absl::NotFoundError(
         StrCat("program ", prepared.program_key, " is not known here (any more): send it again"));
   }

@@ -18,7 +18,7 @@ absl::Status TooMuch(std::string_view what, uint64_t got, uint64_t limit) {
 }
 
 absl::Status CheckProgram(const Submission& submission, const Limits& limits) {
-  if (!submission.program_id.empty()) return absl::OkStatus();
+  if (!submission.spec.program_id().empty()) return absl::OkStatus();
   const v1::Program& program = submission.spec.program();
   if (program.source().empty()) {
     return InvalidArgument("the job has no program: spec.program.source is empty");
@@ -107,8 +107,8 @@ SpecDigest SpecDigest::FromString(std::string_view text) {
 absl::StatusOr<PreparedSubmission> Prepare(Submission submission, const Limits& limits) {
   WEIR_RETURN_IF_ERROR(CheckSpec(submission, limits));
   PreparedSubmission out;
-  out.program_key =
-      submission.program_id.empty() ? ProgramKey(submission.spec.program()) : submission.program_id;
+  const v1::JobSpec& spec = submission.spec;
+  out.program_key = spec.program_id().empty() ? ProgramKey(spec.program()) : spec.program_id();
   if (!submission.spec.submission_id().empty()) out.digest = DigestOf(submission, out.program_key);
   out.submission = std::move(submission);
   return out;

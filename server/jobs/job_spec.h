@@ -31,8 +31,6 @@ struct SpecDigest {
 struct Submission {
   v1::JobSpec spec;
   std::vector<Tensor> inputs;
-  // Names a program that the coordinator has compiled; spec.program is not looked at then.
-  std::string program_id;
 };
 
 // A submission with what takes time to compute.

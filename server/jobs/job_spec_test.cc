@@ -68,7 +68,7 @@ TEST(JobSpecTest, RefusesWhatIsMissingOrTooMuch) {
   Submission bad = Valid();
   bad.spec.mutable_program()->clear_source();
   EXPECT_EQ(code(bad), absl::StatusCode::kInvalidArgument);
-  bad.program_id = "known";
+  bad.spec.set_program_id("known");
   EXPECT_EQ(code(bad), absl::StatusCode::kOk);
   bad = Valid();
   bad.spec.mutable_program()->clear_format();

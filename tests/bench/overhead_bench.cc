@@ -180,7 +180,7 @@ int Main() {
     grpc::ClientContext first;
     if (!job_stub->Run(&first, request, &response).ok()) return 1;
     request.mutable_spec()->clear_program();
-    request.set_program_id(response.program_id());
+    request.mutable_spec()->set_program_id(response.program_id());
     const std::optional<Times> times = Measure(*echo_stub, *job_stub, request, &response);
     if (!times.has_value()) return 1;
     const double ratio = absl::FDivDuration(times->job, times->bare);

@@ -194,7 +194,7 @@ TEST(ApiTest, RunsOneProgramForEveryNumberOfRows) {
     v1::RunRequest request = RunOf(Spec(kDouble, {"x"}), Rows(rows));
     if (!program_id.empty()) {
       request.mutable_spec()->clear_program();
-      request.set_program_id(program_id);
+      request.mutable_spec()->set_program_id(program_id);
     }
     grpc::ClientContext context;
     v1::RunResponse response;
@@ -290,7 +290,7 @@ TEST(ApiTest, UnknownJobsAndPrograms) {
   EXPECT_EQ(jobs->Wait(&wait, request, &job).error_code(), grpc::StatusCode::NOT_FOUND);
   v1::RunRequest unknown = RunOf(v1::JobSpec(), Rows(1));
   unknown.mutable_spec()->add_input_names("x");
-  unknown.set_program_id("0123");
+  unknown.mutable_spec()->set_program_id("0123");
   v1::RunResponse response;
   EXPECT_EQ(jobs->Run(&run, unknown, &response).error_code(), grpc::StatusCode::NOT_FOUND);
 }

@@ -3,8 +3,10 @@
 #include <google/protobuf/util/json_util.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,22 +24,31 @@ namespace {
 
 // How often a waiting call looks for Ctrl-C.
 constexpr absl::Duration kSignalPeriod = absl::Milliseconds(200);
+// Of which a session remembers what the coordinator calls them.
+constexpr size_t kMostPrograms = 100'000;
 
-// What is submitted for each run of one program.
+// What is submitted for the runs of one program.
 struct Program {
   v1::JobSpec spec;
+  // The same without the source, for coordinators that know the program.
+  v1::JobSpec brief;
+  uint64_t number = 0;  // no other of this process has it
 };
 
 std::shared_ptr<Program> MakeProgram(const py::bytes& source, const std::string& name,
                                      const std::vector<std::string>& inputs, bool strict) {
+  static std::atomic<uint64_t> made{0};
   auto program = std::make_shared<Program>();
+  program->number = ++made;
   v1::Program& sent = *program->spec.mutable_program();
   sent.set_format(v1::Program::FORMAT_TEXT);
   sent.set_source(source.cast<std::string>());
   sent.set_name(name);
   sent.set_mode(v1::Program::MODE_VECTORIZED);
   sent.set_strict(strict);
-  for (const std::string& input : inputs) program->spec.add_input_names(input);
+  for (const std::string& input : inputs) program->brief.add_input_names(input);
+  program->brief.mutable_program()->set_name(name);
+  *program->spec.mutable_input_names() = program->brief.input_names();
   return program;
 }
 
@@ -56,12 +67,11 @@ class PySession {
   explicit PySession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 
   // Returns: (arrays, report), the report as a message, since few want it as a dictionary.
-  py::tuple Run(const Program& program, const std::vector<py::array>& inputs, int workers) {
+  py::tuple Run(const std::shared_ptr<Program>& program, const std::vector<py::array>& inputs,
+                int workers) {
     std::vector<Tensor> tensors;
     for (const py::array& input : inputs) tensors.push_back(ToTensor(input));
-    v1::JobSpec spec = program.spec;
-    spec.set_workers(static_cast<uint32_t>(workers));
-    const v1::Job job = WaitFor(Submit(spec, tensors));
+    const v1::Job job = WaitFor(Submit(program, tensors, static_cast<uint32_t>(workers)));
     if (job.state() != v1::Job::SUCCEEDED) {
       Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()),
                          job.failure().message()));
@@ -113,14 +123,30 @@ class PySession {
     return session_;
   }
 
-  std::string Submit(const v1::JobSpec& spec, const std::vector<Tensor>& inputs) {
-    const std::shared_ptr<Session> session = Use();
-    absl::StatusOr<v1::SubmitResponse> submitted;
-    {
-      py::gil_scoped_release unlocked;
-      submitted = session->Submit(spec, inputs);
+  // Returns: the id of the job.
+  std::string Submit(const std::shared_ptr<Program>& program, const std::vector<Tensor>& inputs,
+                     uint32_t workers) {
+    const auto known = program_ids_.find(program->number);
+    if (known != program_ids_.end()) {
+      program->brief.set_program_id(known->second);
+      absl::StatusOr<v1::SubmitResponse> submitted = Submit(&program->brief, inputs, workers);
+      if (submitted.ok()) return submitted->job().id();
+      if (!absl::IsNotFound(submitted.status())) Raise(submitted.status());
     }
-    return ValueOrRaise(std::move(submitted)).job().id();
+    const v1::SubmitResponse response = ValueOrRaise(Submit(&program->spec, inputs, workers));
+    // Programs that are gone leave their ids behind.
+    if (program_ids_.size() >= kMostPrograms) program_ids_.clear();
+    program_ids_.insert_or_assign(program->number, response.program_id());
+    return response.job().id();
+  }
+
+  absl::StatusOr<v1::SubmitResponse> Submit(v1::JobSpec* spec, const std::vector<Tensor>& inputs,
+                                            uint32_t workers) {
+    const std::shared_ptr<Session> session = Use();
+    spec->set_workers(workers);
+    const v1::JobSpec submitted = *spec;
+    py::gil_scoped_release unlocked;
+    return session->Submit(submitted, inputs);
   }
 
   v1::Job WaitFor(const std::string& id) {
@@ -175,6 +201,7 @@ class PySession {
   }
 
   std::shared_ptr<Session> session_;
+  std::unordered_map<uint64_t, std::string> program_ids_;  // by Program::number
 };
 
 std::unique_ptr<PySession> StartEmbeddedSession(int workers, int threads_per_worker) {

@@ -11,8 +11,9 @@ import numpy as np
 
 from weir import _native, dtypes, errors, location
 
-# Larger constants become inputs of the program, so that the program stays short.
-INLINE_ELEMENTS = 64
+# Larger constants become inputs of the program, so that the program stays short; others are in it
+# and reach the workers once.
+INLINE_ELEMENTS = 1 << 16
 
 _state = threading.local()
 
