@@ -90,6 +90,8 @@ struct OpDef {
   Effect effect = Effect::kPure;
   // The reference evaluation returns a view of operand 0 and computes nothing.
   bool is_view = false;
+  // Kernels may add (or multiply) floats in another order than the reference evaluation.
+  bool reassociates = false;
   // Operands whose memory the result may take over when this is their last use.
   std::vector<int> may_overwrite;
   std::optional<ElementwiseRule> elementwise;

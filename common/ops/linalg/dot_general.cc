@@ -205,6 +205,7 @@ OpDef DotGeneralOp() {
   op.infer = Infer;
   op.reference = Evaluate;
   op.pfor = Pfor;
+  op.reassociates = true;
   op.samples = Samples;
   return op;
 }

@@ -366,6 +366,7 @@ OpDef ConvolutionOp() {
   op.infer = Infer;
   op.reference = Evaluate;
   op.pfor = Pfor;
+  op.reassociates = true;
   op.samples = Samples;
   return op;
 }

@@ -208,6 +208,7 @@ OpDef ReduceWindowOp() {
   op.infer = Infer;
   op.reference = Evaluate;
   op.pfor = Pfor;
+  op.reassociates = true;
   op.samples = Samples;
   return op;
 }

@@ -39,6 +39,7 @@ OpDef Reduction(std::string_view name, std::string_view summary) {
   op.infer = [](const InferContext& context) { return InferReduction(context, combiner); };
   op.reference = [](EvalContext& context) { return EvaluateReduction(context, combiner); };
   op.pfor = &StackReduction;
+  op.reassociates = combiner == Combiner::kAdd || combiner == Combiner::kMul;
   op.samples = [] { return ReductionSamples(combiner); };
   return op;
 }

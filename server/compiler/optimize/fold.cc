@@ -19,12 +19,22 @@ const Tensor* ConstantOf(const Graph& graph, ValueId value) {
   return &producer->attr("value").AsTensor();
 }
 
+bool HasFloats(const Graph& graph, const std::vector<ValueId>& values) {
+  return std::any_of(values.begin(), values.end(), [&](ValueId value) {
+    const DType dtype = graph.type(value).dtype;
+    return IsFloat(dtype) || IsComplex(dtype);
+  });
+}
+
+// A constant has the bits that a kernel would give: else the result would depend on what happens
+// to be known.
 bool MayFold(const Graph& graph, const Node& node) {
   const OpDef* op = FindOp(node.op);
   if (op == nullptr || node.op == "constant" || !node.regions.empty() || node.op == "call" ||
       op->effect != Effect::kPure || op->reference == nullptr) {
     return false;
   }
+  if (op->reassociates && HasFloats(graph, node.outputs)) return false;
   int64_t operand_bytes = 0;
   for (ValueId input : node.inputs) {
     const Tensor* constant = ConstantOf(graph, input);
