@@ -9,6 +9,9 @@
 namespace weir::factored {
 namespace {
 
+// Iterations that one chain of additions takes in.
+constexpr int64_t kBlock = 256;
+
 // What the choice of an order knows of an operand.
 struct Outline {
   Axes axes;
@@ -109,6 +112,62 @@ ValueId ContractedTerm(Builder& b, const Term& term, const Axes& out, DType dtyp
   return term.weight == -1 ? b.Apply("negate", {value}) : Binary(b, "multiply", value, term.weight);
 }
 
+AxisId FreshId(const Term& term, const Axes& out) {
+  Axes all = out;
+  for (const Operand& operand : term.operands) Unite(operand.axes, &all);
+  int64_t largest = 0;
+  for (const Axis& axis : all) largest = std::max(largest, axis.id.value());
+  return AxisId(largest + 1);
+}
+
+// A range of one axis, which becomes `into`.
+Operand Part(const Operand& operand, const Axis& axis, const Dim& begin, const Axes& into) {
+  const int place = PlaceOf(operand.axes, axis);
+  if (place < 0) return operand;
+  Axes axes = operand.axes;
+  axes.erase(axes.begin() + place);
+  axes.insert(axes.begin() + place, into.begin(), into.end());
+  const Dim end = begin + ShapeOf(into).num_elements();
+  return Changed(operand, axes, [=](Builder& b, ValueId x) {
+    return Reshape(b, Slice(b, x, place, begin, end), ShapeOf(axes).dims());
+  });
+}
+
+Term Part(Term term, const Axis& axis, const Dim& begin, const Axes& into) {
+  for (Operand& operand : term.operands) operand = Part(operand, axis, begin, into);
+  return term;
+}
+
+// Summed over an axis that counts iterations: in blocks, then over the blocks, so that the chain of
+// no sum gets long.
+ValueId ContractedInBlocks(Builder& b, Term term, const Axes& out, const Axis& axis, DType dtype) {
+  const bool one = axis.extent.is_number() && axis.extent.number() <= kBlock;
+  term.operands = Folded(std::move(term.operands));
+  const bool hot = std::any_of(term.operands.begin(), term.operands.end(),
+                               [](const Operand& operand) { return operand.hot.has_value(); });
+  if (one || hot) return ContractedTerm(b, term, out, dtype);
+  for (Operand& operand : term.operands) operand = OperandOf(operand.build(b), operand.axes);
+  const AxisId id = FreshId(term, out);
+  const Axis blocks{id, FloorDiv(axis.extent, kBlock)};
+  const Axis inner{AxisId(id.value() + 1), kBlock};
+  Axes stacked = out;
+  stacked.insert(stacked.begin(), blocks);
+  const ValueId parts = ContractedTerm(b, Part(term, axis, 0, {blocks, inner}), stacked, dtype);
+  const ValueId sum = Reduce(b, "reduce_sum", parts, {0});
+  const Dim done = blocks.extent * kBlock;
+  const Axis left{id, axis.extent - done};
+  if (left.extent == Dim(0)) return sum;
+  return b.Apply("add", {sum, ContractedTerm(b, Part(term, axis, done, {left}), out, dtype)});
+}
+
+// The first axis that counts iterations and is summed over.
+std::optional<Axis> SummedIterations(const Factored& value) {
+  for (const Axis& axis : value.lifted) {
+    if (!Has(value.axes, axis)) return axis;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Operand JoinDense(Builder& b, const Operand& x, const Operand& y, const Axes& keep) {
@@ -159,9 +218,12 @@ double CostOf(const Factored& value) {
 }
 
 ValueId Contracted(Builder& b, const Factored& value) {
+  const std::optional<Axis> iterations = SummedIterations(value);
   ValueId sum;
   for (const Term& term : value.terms) {
-    const ValueId part = ContractedTerm(b, term, value.axes, value.dtype);
+    const ValueId part = iterations && !value.is_product
+                             ? ContractedInBlocks(b, term, value.axes, *iterations, value.dtype)
+                             : ContractedTerm(b, term, value.axes, value.dtype);
     sum = sum.valid() ? b.Apply("add", {sum, part}) : part;
   }
   // What a sum of squares by other products rounds to may be below 0.

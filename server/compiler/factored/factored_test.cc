@@ -76,7 +76,9 @@ bool MakesProducts(const Graph& graph) {
   for (int i = 0; i < graph.num_values(); ++i) {
     const Shape& shape = graph.type(ValueId(i)).shape;
     const int rank = shape.rank();
-    if (rank == 3 && shape[1] == Dim(24) && shape[2] == Dim(20)) return true;
+    // Blocks of iterations are no iterations.
+    const bool rows = rank == 3 && shape[0].is_symbol();
+    if (rows && shape[1] == Dim(24) && shape[2] == Dim(20)) return true;
   }
   return false;
 }
@@ -104,7 +106,9 @@ Graph Compiled(const std::string& text) {
       Compile(*program, {}, [&](const Pass& pass, const Graph& stage) {
         absl::StatusOr<Graph> parsed = Parse(Print(stage), Ops());
         ASSERT_TRUE(parsed.ok()) << pass.name << ": " << parsed.status();
-        for (int64_t n : {0, 1, 2, 7}) {
+        std::vector<int64_t> sizes = {0, 1, 2, 7};
+        if (&pass == &Passes().back()) sizes.push_back(300);
+        for (int64_t n : sizes) {
           const std::vector<Tensor> inputs = InputsOf(*program, n);
           absl::StatusOr<std::vector<Tensor>> want = Interpret(*program, inputs);
           ASSERT_TRUE(want.ok()) << want.status();
@@ -255,9 +259,7 @@ TEST(KeepFactoredTest, LongContractionsAreMadeForTheNormButNotKept) {
                                                    {{"[n,3,", "[n,15,"}, {"(1, 3,", "(1, 15,"}}));
   for (NodeId id : graph.region(graph.entry().body).nodes) {
     for (ValueId output : graph.node(id).outputs) {
-      EXPECT_FALSE(graph.type(output).rank() == 3 && graph.type(output).shape[2] == Dim(20) &&
-                   graph.type(output).shape[1] == Dim(24))
-          << Print(graph);
+      EXPECT_NE(graph.type(output).ToString(), "f32[n,24,20]") << Print(graph);
     }
   }
   EXPECT_TRUE(MakesProducts(graph)) << Print(graph);
