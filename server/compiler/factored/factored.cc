@@ -70,14 +70,13 @@ class Finder {
     Replacements accepted;
     for (const Candidate& c : candidates_) accepted.emplace(c.node, ReadsOf(c.value));
     // Each that goes may need what others count on to be gone.
-    size_t before = 0;
-    do {
+    for (size_t before = 0; before != accepted.size() && !accepted.empty();) {
       before = accepted.size();
       const Live live(*graph_, accepted);
       for (const Candidate& c : candidates_) {
         if (!Pays(c, live)) accepted.erase(c.node);
       }
-    } while (accepted.size() < before);
+    }
     return accepted;
   }
 
