@@ -6,6 +6,7 @@
 #include "common/ops/control/phases.h"
 #include "common/ops/control/state.h"
 #include "common/ops/registry.h"
+#include "server/compiler/factored/factored.h"
 #include "server/compiler/optimize/simplify.h"
 #include "server/compiler/pfor/pfor.h"
 #include "server/compiler/recursion/recursion.h"
@@ -39,6 +40,9 @@ constexpr Pass kPasses[] = {
     {"dce", "before pfor: what nobody uses must not count as a fallback", &EliminateDeadCode},
     {"phases", "before pfor: a reduction over iterations needs all of them, so the loop ends there",
      &CutPhases},
+    {"factored",
+     "after phases, which put sums over iterations behind loops; before pfor, which stacks rows",
+     &KeepFactored},
     {"pfor", "on a small graph in which only what matters is left", &RemovePfor},
     {"canonicalize", "after pfor: conversion leaves movements that cancel", &Canonicalize},
     {"fold-converted", "after pfor: the sizes of static ranges are known now", &FoldConstants},

@@ -58,4 +58,6 @@ def _reduce(x, name, kind):
         raise NeedsAllIterations
     x = core.as_array(x, f"the operand of {name}")
     attrs = {"kind": kind, "extent": (frame.count,)}
-    return core.apply("iteration_reduce", [x], attrs, weak_type=x.weak_type)
+    result = core.apply("iteration_reduce", [x], attrs, weak_type=x.weak_type)
+    trace.forget_loop(result.value)
+    return result

@@ -254,6 +254,11 @@ class Trace:
             for output in outputs:
                 self.depends[output] = loops
 
+    def forget_loop(self, value):
+        """Notes that a value is the same for all iterations of the innermost loop."""
+        if value in self.depends:
+            self.depends[value] = self.depends[value] - {self.region}
+
     def constant(self, array):
         """Returns: (a value that holds a NumPy array, its region), an outermost one."""
         if array.size > INLINE_ELEMENTS:

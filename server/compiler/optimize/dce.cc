@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "server/compiler/effects.h"
+#include "server/compiler/optimize/results.h"
 #include "server/compiler/optimize/simplify.h"
 
 namespace weir {
@@ -39,11 +40,20 @@ class DeadCode {
   }
 
   void MarkUses(NodeId id) {
+    DropUnusedResults(id);
     const Node node = graph_->node(id);
     used_.insert(node.inputs.begin(), node.inputs.end());
     controls_.insert(node.control_inputs.begin(), node.control_inputs.end());
     if (const Attr* callee = node.FindAttr("callee")) called_.insert(callee->AsString());
     for (RegionId region : node.regions) Sweep(region);
+  }
+
+  // What a loop collects for nobody.
+  void DropUnusedResults(NodeId id) {
+    for (int i = static_cast<int>(graph_->node(id).outputs.size()) - 1; i >= 0; --i) {
+      const Node& node = graph_->node(id);
+      if (IsCollected(node, i) && !used_.contains(node.outputs[i])) RemoveCollected(graph_, id, i);
+    }
   }
 
   Graph* graph_;

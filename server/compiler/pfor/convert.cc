@@ -13,6 +13,18 @@ ValueId Iota(Builder& builder, const Dim& extent) {
                        {{"shape", std::vector<Dim>{extent}}, {"dtype", DType::kI64}, {"axis", 0}});
 }
 
+ValueId Repeated(Builder& builder, ValueId value, const Dim& extent) {
+  const TensorType type = builder.type(value);
+  std::vector<Dim> dims = {extent};
+  Int64s axes;
+  for (const Dim& dim : type.shape.dims()) {
+    axes.push_back(static_cast<int64_t>(dims.size()));
+    dims.push_back(dim);
+  }
+  return builder.Apply("broadcast_in_dim", {value},
+                       {{"shape", std::move(dims)}, {"axes", std::move(axes)}});
+}
+
 // Stacks what did not vary, so that every result has the iteration axis.
 std::vector<ValueId> StackedResults(const BodyRewrite& body, Builder& builder,
                                     const std::vector<ValueId>& source,
@@ -59,9 +71,25 @@ absl::StatusOr<std::vector<ValueId>> ConvertToShard(Graph* graph, NodeId pfor, B
     return it->second;
   });
   WEIR_ASSIGN_OR_RETURN(const std::vector<ValueId> converted, body.Convert(source, inside));
-  inside.Yield(StackedResults(body, inside, graph->region(source).results, converted));
-  std::vector<ValueId> outputs = parent.ApplyAll(
+  // What is the same for all iterations and made outside is no result of the shard: each worker
+  // would repeat it for all of its rows.
+  const std::vector<ValueId> results = graph->region(source).results;
+  std::vector<ValueId> varying, made;
+  std::vector<bool> repeated;
+  for (size_t i = 0; i < results.size(); ++i) {
+    repeated.push_back(!graph->Contains(region, graph->value(converted[i]).region));
+    if (repeated[i]) continue;
+    varying.push_back(results[i]);
+    made.push_back(converted[i]);
+  }
+  inside.Yield(StackedResults(body, inside, varying, made));
+  const std::vector<ValueId> stacked = parent.ApplyAll(
       "shard", sliced, {{"extent", std::vector<Dim>{extent}}, {"local", local}}, {region});
+  std::vector<ValueId> outputs;
+  size_t next = 0;
+  for (size_t i = 0; i < converted.size() && parent.ok(); ++i) {
+    outputs.push_back(repeated[i] ? Repeated(parent, converted[i], extent) : stacked[next++]);
+  }
   WEIR_RETURN_IF_ERROR(parent.status());
   return outputs;
 }
