@@ -360,7 +360,7 @@ TEST(CoordinatorCoreTest, SubmissionIdsNameOneJob) {
   EXPECT_THAT(std::string(harness.Submit("q", 4, "mine").status().message()),
               HasSubstr("differs in: program"));
   EXPECT_THAT(std::string(harness.Submit("p", 4, "mine", 3).status().message()),
-              HasSubstr("differs in: workers or repeat"));
+              HasSubstr("differs in: workers, repeat, memory_budget or profile"));
   EXPECT_EQ(harness.core.Stats().jobs_accepted, 1);
 }
 
