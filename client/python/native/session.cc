@@ -13,6 +13,7 @@
 #include "client/embedded/embedded_cluster.h"
 #include "client/python/native/arrays.h"
 #include "client/python/native/errors.h"
+#include "common/base/byte_size.h"
 #include "common/base/status.h"
 
 namespace py = pybind11;
@@ -26,11 +27,14 @@ constexpr absl::Duration kSignalPeriod = absl::Milliseconds(200);
 // What is submitted for each run of one program.
 struct Program {
   v1::JobSpec spec;
+  bool prints = false;
 };
 
 std::shared_ptr<Program> MakeProgram(const py::bytes& source, const std::string& name,
-                                     const std::vector<std::string>& inputs, bool strict) {
+                                     const std::vector<std::string>& inputs, bool strict,
+                                     bool prints) {
   auto program = std::make_shared<Program>();
+  program->prints = prints;
   v1::Program& sent = *program->spec.mutable_program();
   sent.set_format(v1::Program::FORMAT_TEXT);
   sent.set_source(source.cast<std::string>());
@@ -56,12 +60,16 @@ class PySession {
   explicit PySession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 
   // Returns: (arrays, report), the report as a message, since few want it as a dictionary.
-  py::tuple Run(const Program& program, const std::vector<py::array>& inputs, int workers) {
+  py::tuple Run(const Program& program, const std::vector<py::array>& inputs, int workers,
+                int64_t memory_budget, bool profile) {
     std::vector<Tensor> tensors;
     for (const py::array& input : inputs) tensors.push_back(ToTensor(input));
     v1::JobSpec spec = program.spec;
     spec.set_workers(static_cast<uint32_t>(workers));
+    spec.set_memory_budget(memory_budget);
+    spec.set_profile(profile);
     const v1::Job job = WaitFor(Submit(spec, tensors));
+    if (program.prints) PrintLines(job.id());
     if (job.state() != v1::Job::SUCCEEDED) {
       Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()),
                          job.failure().message()));
@@ -139,6 +147,21 @@ class PySession {
     }
   }
 
+  // To Python's stdout.
+  void PrintLines(const std::string& id) {
+    const std::shared_ptr<Session> session = Use();
+    std::vector<std::string> lines;
+    absl::Status status;
+    {
+      py::gil_scoped_release unlocked;
+      status = session->Logs(id, 0, Session::LogMode::kSoFar, [&](const v1::LogEntry& entry) {
+        if (entry.is_printed()) lines.push_back(entry.text());
+      });
+    }
+    if (!status.ok()) Raise(status);
+    for (const std::string& line : lines) py::print(line);
+  }
+
   std::vector<NamedTensor> Results(const std::string& id) {
     const std::shared_ptr<Session> session = Use();
     absl::StatusOr<std::vector<NamedTensor>> results;
@@ -200,18 +223,21 @@ std::unique_ptr<PySession> ConnectToServer(const std::string& address) {
 void BindSession(py::module_& module) {
   py::class_<Program, std::shared_ptr<Program>>(module, "Program")
       .def(py::init(&MakeProgram), py::arg("source"), py::arg("name"), py::arg("inputs"),
-           py::arg("strict"));
+           py::arg("strict"), py::arg("prints") = false);
   py::class_<v1::JobReport>(module, "Report").def("to_dict", [](const v1::JobReport& report) {
     return FromMessage(report);
   });
   py::class_<PySession>(module, "Session")
-      .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"))
+      .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"),
+           py::arg("memory_budget") = 0, py::arg("profile") = false)
       .def("explain", &PySession::Explain)
       .def("workers", &PySession::Workers)
       .def("close", &PySession::Close);
   module.def("start_embedded", &StartEmbeddedSession, py::arg("workers"),
              py::arg("threads_per_worker"));
   module.def("connect", &ConnectToServer);
+  module.def("parse_byte_size",
+             [](const std::string& text) { return ValueOrRaise(ParseByteSize(text)); });
 }
 
 }  // namespace weir::python
