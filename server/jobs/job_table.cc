@@ -61,7 +61,12 @@ v1::LogEntry* JobTable::AppendLog(JobEntry* job, absl::Time wall, std::string_vi
   entry.set_unix_ms(absl::ToUnixMillis(wall));
   entry.set_worker(std::string(worker));
   entry.set_text(std::string(text));
-  if (job->log.size() > static_cast<size_t>(limits_.max_log_lines)) job->log.pop_front();
+  job->log_bytes += text.size();
+  while (job->log.size() > 1 && (job->log.size() > static_cast<size_t>(limits_.max_log_lines) ||
+                                 job->log_bytes > limits_.max_log_bytes)) {
+    job->log_bytes -= job->log.front().text().size();
+    job->log.pop_front();
+  }
   return &job->log.back();
 }
 

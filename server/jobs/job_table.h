@@ -67,6 +67,7 @@ struct JobEntry {
   bool results_kept = false;
   std::deque<v1::LogEntry> log;
   uint64_t next_log_offset = 0;
+  size_t log_bytes = 0;  // of the texts
 
   bool ended() const { return HasEnded(view.state()); }
 };

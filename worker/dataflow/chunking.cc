@@ -85,8 +85,10 @@ absl::Status KeepWithinBudget(const ChunkingRequest& request, Chunking* chunking
 
 absl::Status Predict(const ChunkingRequest& request, Chunking* chunking) {
   WEIR_ASSIGN_OR_RETURN(const int64_t bytes, DemandOf(request, chunking->chunk));
-  WEIR_ASSIGN_OR_RETURN(const int64_t twice, DemandOf(request, 2 * chunking->chunk));
-  chunking->bytes_per_iteration = std::max<int64_t>(0, (twice - bytes) / chunking->chunk);
+  // Over enough iterations that the alignment of buffers does not show.
+  constexpr int64_t kMore = 10 * kBlock;
+  WEIR_ASSIGN_OR_RETURN(const int64_t more, DemandOf(request, chunking->chunk + kMore));
+  chunking->bytes_per_iteration = std::max<int64_t>(0, (more - bytes) / kMore);
   chunking->predicted_bytes = bytes * chunking->threads;
   return absl::OkStatus();
 }

@@ -123,6 +123,14 @@ def test_types(capsys):
     assert line.startswith("[true] [[1.25, -2]] ") and line.endswith(" 3")
 
 
+def test_numbers_have_the_digits_that_they_need(capsys):
+    values = [0.1, 1 / 3, 1e20, -0.0, 100000, np.inf, np.nan]
+    (line,) = _printed(capsys, weir.print, "{}", np.array(values, np.float32))
+    assert line == "[0.1, 0.33333334, 1e+20, -0, 100000, inf, nan]"
+    (line,) = _printed(capsys, weir.print, "{}", np.array(values[:2]))
+    assert line == "[0.1, 0.3333333333333333]"
+
+
 def test_numbers_of_values_must_fit():
     with pytest.raises(ValueError, match=r"print has 1 \{\} in 'x \{\}' and 2 values"):
         weir.print("x {}", 1, 2)

@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
 
 #include "common/base/printed_lines.h"
 #include "common/base/status.h"
@@ -48,10 +52,30 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   return std::vector<TensorType>();
 }
 
+// With as many digits as tell it from its neighbours.
+template <class T>
+std::string Digits(T number) {
+  char text[32];
+  for (int digits = 6;; ++digits) {
+    std::snprintf(text, sizeof(text), "%.*g", digits, static_cast<double>(number));
+    const bool is_enough = digits >= std::numeric_limits<T>::max_digits10;
+    if (is_enough || static_cast<T>(std::strtod(text, nullptr)) == number) return text;
+  }
+}
+
 void AppendNumber(const Tensor& scalar, std::string* out) {
-  const std::string text = scalar.ToString(1);
-  const size_t open = text.find('{');
-  out->append(text, open + 1, text.size() - open - 2);
+  VisitDType(scalar.dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T number = scalar.At<T>({});
+      if (std::isfinite(number)) {
+        *out += Digits(number);
+        return;
+      }
+    }
+    const std::string text = scalar.ToString(1);
+    const size_t open = text.find('{');
+    out->append(text, open + 1, text.size() - open - 2);
+  });
 }
 
 // A number, or rows in brackets.
