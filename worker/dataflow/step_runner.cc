@@ -50,7 +50,8 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     }
     const absl::Status chosen = Choose(threads);
     if (!chosen.ok()) return Complete(chosen);
-    is_split ? RunChunks(pool) : RunWhole();
+    if (is_split) return RunChunks(pool);
+    RunWhole();
   }
 
   absl::Status Choose(int threads) {
