@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "absl/strings/match.h"
+#include "common/base/byte_size.h"
 #include "common/base/status.h"
 #include "common/tensor/npy.h"
 
@@ -71,6 +72,11 @@ void AddJobOptions(CLI::App* app, JobArguments* arguments) {
   app->add_option("--label", arguments->labels, "KEY=VALUE, kept with the job")
       ->allow_extra_args(false);
   app->add_option("--repeat", arguments->repeat, "run N times more, for timing");
+  app->add_option(
+      "--memory-budget", arguments->memory_budget,
+      "bytes that each worker may take for what it computes on the way, such as 512MiB");
+  app->add_flag("--profile", arguments->profile,
+                "count launches and elements of each op, and say what each step takes");
 }
 
 absl::StatusOr<std::pair<std::string, std::string>> SplitPair(const std::string& text,
@@ -106,6 +112,11 @@ absl::StatusOr<JobInput> ReadJob(const JobArguments& arguments) {
   }
   job.spec.set_submission_id(arguments.submission_id);
   job.spec.set_repeat(arguments.repeat);
+  job.spec.set_profile(arguments.profile);
+  if (!arguments.memory_budget.empty()) {
+    WEIR_ASSIGN_OR_RETURN(const int64_t bytes, ParseByteSize(arguments.memory_budget));
+    job.spec.set_memory_budget(bytes);
+  }
   return job;
 }
 

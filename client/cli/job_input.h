@@ -28,6 +28,8 @@ struct JobArguments {
   std::string submission_id;
   std::vector<std::string> labels;  // KEY=VALUE
   uint32_t repeat = 0;
+  std::string memory_budget;
+  bool profile = false;
 };
 
 void AddProgramOptions(CLI::App* app, ProgramArguments* arguments);

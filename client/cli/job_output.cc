@@ -64,6 +64,38 @@ absl::StatusOr<v1::Job> WaitWithProgress(const Common& common, Session* session,
   }
 }
 
+void PrintProfile(const v1::RunCounters& counters) {
+  if (counters.steps().empty()) return;
+  for (const v1::StepCount& step : counters.steps()) {
+    std::cerr << "step " << step.function() << ": ";
+    if (step.iterations() > 0) {
+      std::cerr << step.iterations() << " iterations, " << step.chunk() << " at once on "
+                << step.threads() << " threads a worker, " << step.bytes_per_iteration()
+                << " bytes an iteration, ";
+    }
+    std::cerr << step.predicted_bytes() << " bytes predicted, " << step.arena_bytes()
+              << " measured\n";
+  }
+  for (const v1::OpCount& op : counters.ops()) {
+    std::cerr << op.op() << ": " << op.launches() << " launches, " << op.elements()
+              << " elements\n";
+  }
+  std::cerr << counters.bytes_gathered() << " bytes gathered\n";
+}
+
+// What the program has printed stands on stderr where results go to stdout.
+void PrintLines(const Common& common, const std::vector<std::string>& out, Session* session,
+                const std::string& id) {
+  const bool data_on_stdout = common.format == Format::kJson || !out.empty();
+  std::ostream& stream = data_on_stdout ? std::cerr : std::cout;
+  session
+      ->Logs(id, 0, Session::LogMode::kSoFar,
+             [&](const v1::LogEntry& entry) {
+               if (entry.is_printed()) stream << entry.text() << "\n";
+             })
+      .IgnoreError();
+}
+
 }  // namespace
 
 absl::Status WriteResults(const Common& common, const std::vector<std::string>& out,
@@ -99,6 +131,7 @@ void PrintReport(const Common& common, const v1::Job& job) {
             << Seconds(report.compile_ns()) * 1e3 << " ms, ran in " << Seconds(WarmNs(report)) * 1e3
             << " ms on " << job.workers_size() << " workers, "
             << report.counters().kernel_launches() << " kernel launches\n";
+  PrintProfile(report.counters());
 }
 
 int Follow(const Common& common, Session* session, const std::string& id, absl::Duration limit,
@@ -114,6 +147,7 @@ int Follow(const Common& common, Session* session, const std::string& id, absl::
     std::cerr << "job " << id << " is still " << StateName(job->state()) << "\n";
     return kTimeout;
   }
+  PrintLines(common, out, session, id);
   if (job->state() != v1::Job::SUCCEEDED) {
     PrintError(common.format, absl::Status(static_cast<absl::StatusCode>(job->failure().code()),
                                            job->failure().message()));

@@ -56,6 +56,11 @@ int Result(const Options& options, Session* session) {
   return written.ok() ? kOk : FailUsage(options.common, written);
 }
 
+std::string SpeakerOf(const v1::LogEntry& entry) {
+  if (entry.is_printed()) return "program";
+  return entry.worker().empty() ? "coordinator" : entry.worker();
+}
+
 int Logs(const Options& options, Session* session) {
   const absl::Status status = session->Logs(
       options.id, options.offset,
@@ -66,8 +71,7 @@ int Logs(const Options& options, Session* session) {
         } else {
           std::cout << absl::FormatTime("%H:%M:%E3S", absl::FromUnixMillis(entry.unix_ms()),
                                         absl::LocalTimeZone())
-                    << " " << (entry.worker().empty() ? "coordinator" : entry.worker()) << " "
-                    << entry.text() << "\n";
+                    << " " << SpeakerOf(entry) << " " << entry.text() << "\n";
         }
         std::cout.flush();
       });

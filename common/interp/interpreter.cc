@@ -152,6 +152,8 @@ class NodeContext : public EvalContext {
 
   Tensor* Variable(std::string_view name) override { return run_->Variable(name); }
 
+  PrintedLines* printed_lines() override { return run_->options().lines; }
+
   int64_t shard_ranges() const override { return run_->options().shard_ranges; }
 
  private:

@@ -29,11 +29,16 @@
 
 namespace weir {
 
+class PrintedLines;
+
 struct InterpretOptions {
   // Into how many ranges a `shard` node cuts its iterations; the results do not depend on it.
   int64_t shard_ranges = 1;
   // Symbols of the program that no parameter shape binds.
   SymbolBindings symbols;
+
+  // Where `print` writes; null: nowhere.
+  PrintedLines* lines = nullptr;
 
   // Beyond a limit a run ends with RESOURCE_EXHAUSTED.
   int64_t max_steps = std::numeric_limits<int64_t>::max();  // nodes run and regions entered

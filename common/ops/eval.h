@@ -14,6 +14,8 @@
 
 namespace weir {
 
+class PrintedLines;
+
 class EvalContext {
  public:
   EvalContext(const Graph& graph, const Node& node, absl::Span<const Tensor> inputs,
@@ -45,6 +47,8 @@ class EvalContext {
                                                            std::vector<Tensor> args) = 0;
   // The variable of this name, of a program that runs as it is written; null if there is none.
   virtual Tensor* Variable(std::string_view name) { return nullptr; }
+  // Where lines go that the node prints; null if nobody reads them.
+  virtual PrintedLines* printed_lines() { return nullptr; }
   // Into how many ranges a `shard` node cuts its iterations; any number gives the same result.
   virtual int64_t shard_ranges() const { return 1; }
 

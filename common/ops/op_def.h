@@ -57,6 +57,9 @@ enum class Effect {
   kOrderedUpdate,
 };
 
+// Which value of an op is brought from, or put to, the places that indices name.
+enum class ByIndex { kNothing, kResult, kLastOperand };
+
 enum class Isa { kBaseline, kAvx2, kAvx512 };
 
 // Runs one scalar op over n contiguous elements of each operand.
@@ -95,6 +98,7 @@ struct OpDef {
   // Operands whose memory the result may take over when this is their last use.
   std::vector<int> may_overwrite;
   std::optional<ElementwiseRule> elementwise;
+  ByIndex by_index = ByIndex::kNothing;
 
   SamplesFn samples = nullptr;
 };

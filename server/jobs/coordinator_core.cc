@@ -68,6 +68,8 @@ absl::StatusOr<CoordinatorCore::Accepted> CoordinatorCore::Submit(PreparedSubmis
   job->program = program->id;
   job->workers_wanted = spec.workers();
   job->runs_left = 1 + spec.repeat();
+  job->profile = spec.profile();
+  job->memory_budget = spec.memory_budget();
   job->input_names.assign(spec.input_names().begin(), spec.input_names().end());
   job->inputs = std::move(submission.inputs);
   ++program->jobs;
@@ -206,8 +208,23 @@ void CoordinatorCore::Note(JobEntry* job, std::string_view text, std::string_vie
   outbox_->OnJob(*job, JobEvent::kProgress);
 }
 
+void CoordinatorCore::NotePrinted(JobEntry* job) {
+  if (job->run == nullptr || job->run->printed.empty()) return;
+  const PrintedLines printed = std::exchange(job->run->printed, PrintedLines());
+  const absl::Time now = clock_->WallNow();
+  for (const auto& [place, text] : printed.lines()) {
+    jobs_.AppendLog(job, now, "", text)->set_is_printed(true);
+  }
+  if (printed.dropped() > 0) {
+    jobs_.AppendLog(job, now, "", StrCat("... and ", printed.dropped(), " more lines"))
+        ->set_is_printed(true);
+  }
+  outbox_->OnJob(*job, JobEvent::kProgress);
+}
+
 void CoordinatorCore::AbandonRun(JobEntry* job, std::string_view why) {
   if (job->run == nullptr) return;
+  NotePrinted(job);
   ActiveRun& run = *job->run;
   v1::CoordinatorMessage message;
   message.mutable_cancel_run()->set_run_id(run.id);

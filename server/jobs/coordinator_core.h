@@ -141,6 +141,8 @@ class CoordinatorCore {
   void Fail(JobEntry* job, const v1::Failure& failure);
   void Fail(JobEntry* job, const absl::Status& status);
   void End(JobEntry* job, v1::Job::State state);
+  // What the run has printed goes to the log.
+  void NotePrinted(JobEntry* job);
   void Note(JobEntry* job, std::string_view text, std::string_view worker = "");
 
   const Limits limits_;

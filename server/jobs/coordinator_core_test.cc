@@ -100,6 +100,74 @@ TEST(CoordinatorCoreTest, RepeatsRunsAndReportsTheMedianAndTheBest) {
   EXPECT_EQ(harness.Job("job-1").view.report().best_run_ns(), 1'000'000);
 }
 
+// What the program has printed so far.
+std::vector<std::string> PrintedBy(const JobEntry& job) {
+  std::vector<std::string> texts;
+  for (const v1::LogEntry& entry : job.log) {
+    if (entry.is_printed()) texts.push_back(entry.text());
+  }
+  return texts;
+}
+
+TEST(CoordinatorCoreTest, LinesOfAllWorkersComeInTheOrderOfTheProgram) {
+  CoreHarness harness;
+  std::vector<SentToWorker> starts = StartOnTwo(harness, 5, 1);
+  PrintedLines first, second;
+  first.Add({1, 0, 2}, "row 0");
+  first.Add({3}, "the end");
+  second.Add({1, 3, 2}, "row 3");
+  second.NoteDropped(7);
+  harness.FinishRun(starts[1], 3, second);
+  EXPECT_THAT(PrintedBy(harness.Job("job-1")), ElementsAre());
+  harness.FinishRun(starts[0], 3, first);
+  EXPECT_THAT(PrintedBy(harness.Job("job-1")),
+              ElementsAre("row 0", "row 3", "the end", "... and 7 more lines"));
+  starts = harness.TakeStarts();
+  harness.FinishRun(starts[0], 3, first);
+  harness.FailRun(starts[1], absl::StatusCode::kFailedPrecondition, "too small");
+  EXPECT_EQ(harness.State("job-1"), v1::Job::FAILED);
+  EXPECT_EQ(PrintedBy(harness.Job("job-1")).size(), 6u) << "what a failed run has printed";
+}
+
+TEST(CoordinatorCoreTest, TheNewestLinesOfAJobAreKept) {
+  CoreHarness harness;
+  std::vector<SentToWorker> starts = StartOnTwo(harness, 5, 4);
+  for (int run = 0; run < 5; ++run) {
+    PrintedLines lines;
+    lines.Add({1}, std::string(900'000, static_cast<char>('a' + run)));
+    harness.FinishRun(starts[0], 3, lines);
+    harness.FinishRun(starts[1]);
+    starts = harness.TakeStarts();
+  }
+  const std::vector<std::string> kept = PrintedBy(harness.Job("job-1"));
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0][0], 'd');
+  EXPECT_EQ(kept[1][0], 'e');
+}
+
+TEST(CoordinatorCoreTest, HandsProfileAndBudgetToWorkers) {
+  CoreHarness harness;
+  harness.AddWorker(1, "w1");
+  Submission submission;
+  submission.spec.mutable_program()->set_format(v1::Program::FORMAT_TEXT);
+  submission.spec.mutable_program()->set_source("p");
+  submission.spec.add_input_names("x");
+  submission.spec.set_profile(true);
+  submission.spec.set_memory_budget(4096);
+  submission.inputs = {CoreHarness::Rows(5, 0)};
+  Submission negative = submission;
+  negative.spec.set_memory_budget(-1);
+  EXPECT_EQ(Prepare(std::move(negative), Limits()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(harness.core.Submit(*Prepare(std::move(submission), Limits())).ok());
+  harness.CompileAll();
+  harness.LoadAll();
+  const std::vector<SentToWorker> starts = harness.TakeStarts();
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_TRUE(starts[0].message.start_run().profile());
+  EXPECT_EQ(starts[0].message.start_run().memory_budget(), 4096);
+}
+
 TEST(CoordinatorCoreTest, WaitsForWorkersAndSaysSo) {
   CoreHarness harness;
   ASSERT_TRUE(harness.Submit("p", 4, "", 2).ok());
@@ -360,7 +428,7 @@ TEST(CoordinatorCoreTest, SubmissionIdsNameOneJob) {
   EXPECT_THAT(std::string(harness.Submit("q", 4, "mine").status().message()),
               HasSubstr("differs in: program"));
   EXPECT_THAT(std::string(harness.Submit("p", 4, "mine", 3).status().message()),
-              HasSubstr("differs in: workers or repeat"));
+              HasSubstr("differs in: workers, repeat, memory_budget or profile"));
   EXPECT_EQ(harness.core.Stats().jobs_accepted, 1);
 }
 

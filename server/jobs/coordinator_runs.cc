@@ -1,34 +1,18 @@
 // The part of the core that brings jobs to workers and their results back.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "common/plan/frames.h"
+#include "common/plan/printed.h"
+#include "common/plan/run_counters.h"
 #include "server/jobs/coordinator_core.h"
 
 namespace weir {
 namespace {
 
 constexpr uint64_t kGeneration = 1;
-
-// What workers report is summed up to the largest number, not beyond.
-int64_t Plus(int64_t a, int64_t b) {
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
-}
-
-void AddCounters(const v1::RunCounters& counters, v1::RunCounters* sum) {
-  sum->set_run_ns(Plus(sum->run_ns(), counters.run_ns()));
-  sum->set_kernel_launches(Plus(sum->kernel_launches(), counters.kernel_launches()));
-  sum->set_peer_bytes_sent(Plus(sum->peer_bytes_sent(), counters.peer_bytes_sent()));
-  sum->set_peer_bytes_received(Plus(sum->peer_bytes_received(), counters.peer_bytes_received()));
-  sum->set_arena_bytes(Plus(sum->arena_bytes(), counters.arena_bytes()));
-  sum->set_chunks(Plus(sum->chunks(), counters.chunks()));
-  sum->set_rows_run(Plus(sum->rows_run(), counters.rows_run()));
-  sum->set_rows_moved(Plus(sum->rows_moved(), counters.rows_moved()));
-}
 
 // Whether a worker's failure is what another one's end looks like from there.
 bool MayBeConsequence(const v1::Failure& failure) {
@@ -191,6 +175,8 @@ void CoordinatorCore::SendStart(JobEntry* job, int rank) {
   start->set_program_id(job->program);
   start->set_generation(kGeneration);
   start->set_rank(static_cast<uint32_t>(rank));
+  start->set_profile(job->profile);
+  start->set_memory_budget(job->memory_budget);
   for (uint64_t id : run.workers) {
     const v1::Register& hello = workers_.Find(id)->hello;
     v1::Peer* peer = start->add_peers();
@@ -318,6 +304,7 @@ void CoordinatorCore::OnRunFinished(WorkerEntry* worker, const v1::RunFinished& 
   if (rank < 0 || run.finished[rank]) return;
   run.finished[rank] = true;
   --worker->runs;
+  TakePrinted(finished, &run.printed);
   if (finished.has_failure()) return OnFailedRun(job, worker, finished.failure());
   for (const Tensor& tensor : payloads) stats_.result_bytes += tensor.num_bytes();
   const absl::Status status = run.results->Add(rank, finished, std::move(payloads));
@@ -356,6 +343,7 @@ void CoordinatorCore::CompleteRun(JobEntry* job) {
                                        run.results->stray_bytes());
   report->set_compilations(program->compilations);
   run_jobs_.erase(run.id);
+  NotePrinted(job);
   absl::StatusOr<std::vector<Tensor>> results = run.results->Take();
   if (!results.ok()) return Fail(job, results.status());
   if (--job->runs_left == 0) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/plan/frames.h"
+#include "common/plan/printed.h"
 #include "server/jobs/coordinator_core.h"
 
 namespace weir {
@@ -130,12 +131,14 @@ class CoreHarness : public CoordinatorOutbox {
     core.OnWorkerMessage(worker, draining, {});
   }
 
-  void FinishRun(const SentToWorker& start, int64_t kernel_launches = 3) {
+  void FinishRun(const SentToWorker& start, int64_t kernel_launches = 3,
+                 const PrintedLines& printed = {}) {
     const v1::StartRun& run = start.message.start_run();
     v1::WorkerMessage message;
     v1::RunFinished* finished = message.mutable_run_finished();
     finished->set_run_id(run.run_id());
     finished->mutable_counters()->set_kernel_launches(kernel_launches);
+    AddPrinted(printed, finished);
     std::vector<Tensor> payloads;
     auto add = [&](uint32_t value, int64_t first_row, Tensor tensor) {
       v1::Feed* feed = finished->add_results();

@@ -42,6 +42,9 @@ absl::Status CheckSpec(const Submission& submission, const Limits& limits) {
     return InvalidArgument("the job names ", spec.input_names_size(), " inputs and brings ",
                            submission.inputs.size(), " tensors");
   }
+  if (spec.memory_budget() < 0) {
+    return InvalidArgument("spec.memory_budget is ", spec.memory_budget(), "; bytes are asked for");
+  }
   if (spec.repeat() > limits.max_repeat) return TooMuch("runs", spec.repeat(), limits.max_repeat);
   if (spec.submission_id().size() > limits.max_name_bytes) {
     return TooMuch("bytes of submission id", spec.submission_id().size(), limits.max_name_bytes);
@@ -74,7 +77,8 @@ SpecDigest DigestOf(const Submission& submission, const std::string& program_key
   std::string text;
   for (const auto& [name, content] : inputs) StrAppend(&text, name.size(), ":", name, content);
   digest.inputs = ContentDigest(text);
-  digest.options = StrCat(spec.workers(), "/", spec.repeat());
+  digest.options = StrCat(spec.workers(), "/", spec.repeat(), "/", spec.memory_budget(), "/",
+                          spec.profile() ? 1 : 0);
   text.clear();
   const std::map<std::string, std::string> labels(spec.labels().begin(), spec.labels().end());
   for (const auto& [key, value] : labels) {
@@ -89,7 +93,7 @@ SpecDigest DigestOf(const Submission& submission, const std::string& program_key
 std::string_view SpecDigest::DifferenceFrom(const SpecDigest& other) const {
   if (program != other.program) return "program";
   if (inputs != other.inputs) return "inputs";
-  if (options != other.options) return "workers or repeat";
+  if (options != other.options) return "workers, repeat, memory_budget or profile";
   if (labels != other.labels) return "labels";
   return "";
 }

@@ -18,7 +18,7 @@ namespace weir {
 struct SpecDigest {
   std::string program;
   std::string inputs;
-  std::string options;  // workers, repeat
+  std::string options;  // workers, repeat, memory budget, profile
   std::string labels;
 
   // Returns: the field in which they differ, empty if they are equal.

@@ -43,7 +43,7 @@ TEST(JobSpecTest, NamesTheFieldThatDiffers) {
   EXPECT_EQ(Difference(Valid(), other), "program");
   other = Valid();
   other.spec.set_repeat(2);
-  EXPECT_EQ(Difference(Valid(), other), "workers or repeat");
+  EXPECT_EQ(Difference(Valid(), other), "workers, repeat, memory_budget or profile");
   other = Valid();
   (*other.spec.mutable_labels())["team"] = "blue";
   EXPECT_EQ(Difference(Valid(), other), "labels");

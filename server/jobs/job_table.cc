@@ -54,14 +54,20 @@ JobEntry* JobTable::Get(uint64_t sequence) {
   return it == jobs_.end() ? nullptr : &it->second;
 }
 
-void JobTable::AppendLog(JobEntry* job, absl::Time wall, std::string_view worker,
-                         std::string_view text) {
+v1::LogEntry* JobTable::AppendLog(JobEntry* job, absl::Time wall, std::string_view worker,
+                                  std::string_view text) {
   v1::LogEntry& entry = job->log.emplace_back();
   entry.set_offset(job->next_log_offset++);
   entry.set_unix_ms(absl::ToUnixMillis(wall));
   entry.set_worker(std::string(worker));
   entry.set_text(std::string(text));
-  if (job->log.size() > static_cast<size_t>(limits_.max_log_lines)) job->log.pop_front();
+  job->log_bytes += text.size();
+  while (job->log.size() > 1 && (job->log.size() > static_cast<size_t>(limits_.max_log_lines) ||
+                                 job->log_bytes > limits_.max_log_bytes)) {
+    job->log_bytes -= job->log.front().text().size();
+    job->log.pop_front();
+  }
+  return &job->log.back();
 }
 
 void JobTable::KeepResults(JobEntry* job, std::vector<Tensor> results) {

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "common/base/printed_lines.h"
 #include "common/plan/routing.h"
 #include "common/tensor/tensor.h"
 #include "server/jobs/bind_inputs.h"
@@ -38,6 +39,7 @@ struct ActiveRun {
   std::shared_ptr<const RunShape> shape;
   std::optional<ResultAssembly> results;
   v1::RunCounters counters;
+  PrintedLines printed;
   absl::Time started;
   // A failure that is likely the consequence of another, and how long its cause may take to show.
   v1::Failure consequence;
@@ -51,6 +53,8 @@ struct JobEntry {
   uint64_t program = 0;
   uint32_t workers_wanted = 0;
   uint32_t runs_left = 1;
+  bool profile = false;
+  int64_t memory_budget = 0;
 
   std::vector<std::string> input_names;
   std::vector<Tensor> inputs;  // until they are bound
@@ -63,6 +67,7 @@ struct JobEntry {
   bool results_kept = false;
   std::deque<v1::LogEntry> log;
   uint64_t next_log_offset = 0;
+  size_t log_bytes = 0;  // of the texts
 
   bool ended() const { return HasEnded(view.state()); }
 };
@@ -78,7 +83,9 @@ class JobTable {
   JobEntry* FindBySubmission(std::string_view submission_id);
   JobEntry* Get(uint64_t sequence);
 
-  void AppendLog(JobEntry* job, absl::Time wall, std::string_view worker, std::string_view text);
+  // Returns: the entry.
+  v1::LogEntry* AppendLog(JobEntry* job, absl::Time wall, std::string_view worker,
+                          std::string_view text);
   // Keeps the results of a job that has ended, within the limits; the oldest go first.
   void KeepResults(JobEntry* job, std::vector<Tensor> results);
   void DropResults(JobEntry* job);

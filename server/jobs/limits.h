@@ -15,7 +15,9 @@ struct Limits {
   int max_kept_jobs = 1000;  // ended ones that can still be asked for
   int64_t max_kept_result_bytes = int64_t{1} << 30;
   int max_programs = 256;
-  int max_log_lines = 1000;  // of one job
+  // Of one job; what one run prints is less. The newest are kept.
+  int max_log_lines = 2000;
+  size_t max_log_bytes = size_t{2} << 20;
   int max_lost_workers = 16;
   uint32_t max_repeat = 100'000;
 

@@ -77,6 +77,7 @@ absl::Status PrepareProgram(Program* program) {
                           Executable::Create(program->graph, step.function()));
     program->steps.push_back(std::move(executable));
     program->workspaces.push_back(std::make_unique<WorkspacePool>());
+    program->chunkings.push_back(std::make_unique<ChunkingMemo>());
     program->paces.push_back(
         std::make_unique<StepPace>(TimeVaries(*program->graph, function->body)));
   }

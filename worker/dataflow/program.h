@@ -13,11 +13,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "common/base/printed_lines.h"
 #include "common/ir/graph.h"
 #include "common/plan/routing.h"
 #include "common/tensor/tensor.h"
 #include "weir/v1/plan.pb.h"
+#include "worker/dataflow/chunking.h"
 #include "worker/executor/executable.h"
+#include "worker/executor/op_counts.h"
 
 namespace weir {
 
@@ -59,6 +62,7 @@ struct Program {
   std::vector<std::unique_ptr<Executable>> steps;
   std::vector<std::unique_ptr<WorkspacePool>> workspaces;  // by step
   std::vector<std::unique_ptr<StepPace>> paces;            // by step
+  std::vector<std::unique_ptr<ChunkingMemo>> chunkings;    // by step
   // Only the core reads and writes these.
   bool ready = false;
   LastRunShape last_shape;
@@ -70,10 +74,15 @@ absl::Status PrepareProgram(Program* program);
 struct StepStats {
   int64_t kernel_launches = 0;
   int64_t arena_bytes = 0;  // of the threads that took part, together
+  int64_t iterations = 0;
   int64_t chunks = 0;
   int64_t run_ns = 0;
   int64_t rows_run = 0;
   int64_t rows_moved = 0;
+  std::shared_ptr<PrintedLines> lines;  // null: none
+  // If the run is to be explained.
+  std::shared_ptr<OpCounts> ops;
+  Chunking chunking;
 };
 
 // One step of one run, ready to execute.
@@ -85,6 +94,8 @@ struct StepTask {
   RowRange range;  // of iterations; only for sharded steps
   std::vector<Tensor> operands;
   std::shared_ptr<std::atomic<bool>> cancelled;
+  int64_t memory_budget = 0;  // bytes of arenas; 0: any
+  bool profile = false;
 };
 
 }  // namespace weir

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/ops/registry.h"
+#include "common/plan/run_counters.h"
 
 namespace weir {
 namespace {
@@ -120,6 +122,8 @@ absl::StatusOr<std::unique_ptr<StepTask>> Run::NextStep() {
   task->program = program_;
   task->symbols = symbols_;
   task->cancelled = cancelled_;
+  task->memory_budget = start_.memory_budget();
+  task->profile = start_.profile();
   if (shape_->step(next_step_).sharded) {
     task->range = RangeOf(shape_->step(next_step_).extent, rank(), shape_->world());
   }
@@ -156,6 +160,7 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
   counters_.set_run_ns(counters_.run_ns() + stats.run_ns);
   counters_.set_rows_run(counters_.rows_run() + stats.rows_run);
   counters_.set_rows_moved(counters_.rows_moved() + stats.rows_moved);
+  if (stats.ops != nullptr) AddProfile(made.function(), stats);
   std::vector<uint32_t> values(made.outputs().begin(), made.outputs().end());
   WEIR_RETURN_IF_ERROR(CheckOutputs(values, outputs));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -175,6 +180,28 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
     }
   }
   return values;
+}
+
+void Run::AddProfile(const std::string& function, const StepStats& stats) {
+  google::protobuf::RepeatedPtrField<v1::OpCount> ops;
+  for (size_t i = 0; i < AllOps().size(); ++i) {
+    const OpCounts::Count& count = stats.ops->counts()[i];
+    if (count.launches == 0) continue;
+    v1::OpCount* op = ops.Add();
+    op->set_op(std::string(AllOps()[i].name));
+    op->set_launches(count.launches);
+    op->set_elements(count.elements);
+  }
+  AddOpCounts(ops, counters_.mutable_ops());
+  counters_.set_bytes_gathered(counters_.bytes_gathered() + stats.ops->bytes_gathered());
+  v1::StepCount* step = counters_.add_steps();
+  step->set_function(function);
+  step->set_iterations(stats.iterations);
+  step->set_chunk(stats.chunking.chunk);
+  step->set_threads(stats.chunking.threads);
+  step->set_bytes_per_iteration(stats.chunking.bytes_per_iteration);
+  step->set_predicted_bytes(stats.chunking.predicted_bytes);
+  step->set_arena_bytes(stats.arena_bytes);
 }
 
 std::vector<Run::Part> Run::PartsFor(uint32_t value, int to) const {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -51,6 +52,7 @@ class Run {
 
   void Cancel() { cancelled_->store(true); }
   v1::RunCounters& counters() { return counters_; }
+  PrintedLines& lines() { return lines_; }
 
  private:
   // Where a value stands on this worker. A whole value being put together counts the rows that
@@ -69,6 +71,7 @@ class Run {
   absl::Status CheckOutputs(const std::vector<uint32_t>& values,
                             const std::vector<Tensor>& outputs) const;
   Tensor OperandOf(const v1::StepOperand& operand, RowRange range) const;
+  void AddProfile(const std::string& function, const StepStats& stats);
   // Frees the memory of values that no step from next_step_ on uses.
   void DropUnused();
 
@@ -81,6 +84,7 @@ class Run {
   bool executing_ = false;
   std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
   v1::RunCounters counters_;
+  PrintedLines lines_;
 };
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "common/base/status.h"
@@ -13,12 +14,6 @@
 
 namespace weir {
 namespace {
-
-// Half of a second-level cache: what a chunk touches besides its arena (operands, weights) takes
-// the rest.
-constexpr int64_t kCacheBytes = int64_t{1} << 20;
-// Kernels handle rows in blocks of this many, or of a part.
-constexpr int64_t kBlock = 48;
 
 int64_t NowNs() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -46,23 +41,50 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
 
   void Run(ComputePool* pool, int threads) {
     start_ns_ = NowNs();
-    if (step().extent().empty()) return RunWhole();
-    RunChunks(pool, threads);
+    stats_.iterations = task_.range.size();
+    if (task_.profile) stats_.ops = std::make_shared<OpCounts>();
+    const bool is_split = !step().extent().empty();
+    if (is_split && task_.range.size() == 0) {
+      AllocateOutputs();
+      return Complete(absl::OkStatus());
+    }
+    const absl::Status chosen = Choose(threads);
+    if (!chosen.ok()) return Complete(chosen);
+    if (is_split) return RunChunks(pool);
+    RunWhole();
+  }
+
+  absl::Status Choose(int threads) {
+    if (step().extent().empty() && task_.memory_budget == 0 && !task_.profile) {
+      return absl::OkStatus();
+    }
+    const ChunkingRequest request{
+        .executable = &executable(),
+        .function = step().function(),
+        .symbols = &task_.symbols,
+        .local = step().local(),
+        .iterations = task_.range.size(),
+        .threads = threads,
+        .budget = task_.memory_budget,
+        .detail = task_.profile ? ChunkingDetail::kPredictions : ChunkingDetail::kWhatIsNeeded};
+    WEIR_ASSIGN_OR_RETURN(stats_.chunking, task_.program->chunkings[task_.step]->Choose(request));
+    return absl::OkStatus();
   }
 
   void RunWhole() {
-    Complete(RunPart({}, task_.operands, absl::MakeSpan(AllocateOutputs()), &stats_.arena_bytes));
+    Workspace workspace = TakeWorkspace();
+    const absl::Status status =
+        RunPart(task_.symbols, task_.operands, absl::MakeSpan(AllocateOutputs()), &workspace,
+                &stats_.arena_bytes);
+    ReturnWorkspace(std::move(workspace));
+    Complete(status);
   }
 
-  void RunChunks(ComputePool* pool, int threads) {
+  void RunChunks(ComputePool* pool) {
     AllocateOutputs();
-    const int64_t iterations = task_.range.size();
-    if (iterations == 0) return Complete(absl::OkStatus());
-    absl::StatusOr<int64_t> bytes = BytesPerIteration();
-    if (!bytes.ok()) return Complete(bytes.status());
-    chunk_ = ChooseChunk(iterations, *bytes, threads);
-    stats_.chunks = (iterations + chunk_ - 1) / chunk_;
-    const int64_t lanes = std::min<int64_t>(threads, stats_.chunks);
+    const int64_t chunk = stats_.chunking.chunk;
+    stats_.chunks = (task_.range.size() + chunk - 1) / chunk;
+    const int64_t lanes = stats_.chunking.threads;
     lanes_left_ = lanes;
     for (int64_t lane = 1; lane < lanes; ++lane) {
       pool->Submit([self = shared_from_this()] { self->RunLane(); });
@@ -89,31 +111,48 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     return outputs_;
   }
 
-  absl::StatusOr<int64_t> BytesPerIteration() const {
-    WEIR_ASSIGN_OR_RETURN(const int64_t one, executable().ArenaBytes(SymbolsFor(kBlock)));
-    WEIR_ASSIGN_OR_RETURN(const int64_t two, executable().ArenaBytes(SymbolsFor(2 * kBlock)));
-    return std::max<int64_t>(1, (two - one) / kBlock);
+  Workspace TakeWorkspace() const {
+    Workspace workspace = task_.program->workspaces[task_.step]->Take();
+    const int64_t limit = stats_.chunking.thread_budget;
+    workspace.LimitArenas(limit > 0 ? limit : std::numeric_limits<int64_t>::max());
+    return workspace;
+  }
+
+  void ReturnWorkspace(Workspace workspace) const {
+    // The next step has the whole budget for itself.
+    if (task_.memory_budget > 0) workspace.ReleaseArenas();
+    task_.program->workspaces[task_.step]->Return(std::move(workspace));
   }
 
   // `arena_bytes` becomes the size of the arena if that is more.
-  absl::Status RunPart(const SymbolBindings& extra, absl::Span<const Tensor> operands,
-                       absl::Span<Tensor> outputs, int64_t* arena_bytes) {
+  absl::Status RunPart(const SymbolBindings& symbols, absl::Span<const Tensor> operands,
+                       absl::Span<Tensor> outputs, Workspace* workspace, int64_t* arena_bytes) {
     RunStats stats;
+    std::optional<OpCounts> ops;
+    if (task_.profile) stats.ops = &ops.emplace();
     RunOptions options;
     options.cancelled = task_.cancelled.get();
-    Workspace workspace = task_.program->workspaces[task_.step]->Take();
-    const absl::Status status = executable().Run(extra.empty() ? task_.symbols : extra, operands,
-                                                 outputs, &workspace, &stats, options);
-    task_.program->workspaces[task_.step]->Return(std::move(workspace));
+    PrintedLines lines;
+    options.lines = &lines;
+    const absl::Status status =
+        executable().Run(symbols, operands, outputs, workspace, &stats, options);
     *arena_bytes = std::max(*arena_bytes, stats.arena_bytes);
     std::lock_guard<std::mutex> lock(mutex_);
+    if (ops.has_value()) stats_.ops->Add(*ops);
+    if (!lines.empty()) AddLines(std::move(lines));
     stats_.kernel_launches += stats.kernel_launches;
     stats_.rows_run += stats.rows_run;
     stats_.rows_moved += stats.rows_moved;
     return status;
   }
 
-  absl::Status RunChunk(int64_t begin, int64_t end, int64_t* arena_bytes) {
+  // REQUIRES: mutex_ is held.
+  void AddLines(PrintedLines lines) {
+    if (stats_.lines == nullptr) stats_.lines = std::make_shared<PrintedLines>();
+    stats_.lines->Add(std::move(lines));
+  }
+
+  absl::Status RunChunk(int64_t begin, int64_t end, Workspace* workspace, int64_t* arena_bytes) {
     std::vector<Tensor> operands = {Tensor::Scalar<int64_t>(task_.range.begin + begin)};
     for (int i = 0; i < step().operands_size(); ++i) {
       const bool rows = step().operands(i).part() == v1::StepOperand::PART_ROWS;
@@ -121,18 +160,21 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     }
     std::vector<Tensor> outputs;
     for (const Tensor& output : outputs_) outputs.push_back(output.Rows(begin, end));
-    return RunPart(SymbolsFor(end - begin), operands, absl::MakeSpan(outputs), arena_bytes);
+    return RunPart(SymbolsFor(end - begin), operands, absl::MakeSpan(outputs), workspace,
+                   arena_bytes);
   }
 
   // Takes chunks until none is left; the last lane to end completes the step.
   void RunLane() {
     const int64_t iterations = task_.range.size();
+    const int64_t chunk = stats_.chunking.chunk;
     int64_t arena_bytes = 0;
+    Workspace workspace = TakeWorkspace();
     while (!failed_.load(std::memory_order_relaxed)) {
-      const int64_t begin = next_.fetch_add(chunk_);
+      const int64_t begin = next_.fetch_add(chunk);
       if (begin >= iterations) break;
       const absl::Status status =
-          RunChunk(begin, std::min(begin + chunk_, iterations), &arena_bytes);
+          RunChunk(begin, std::min(begin + chunk, iterations), &workspace, &arena_bytes);
       if (status.ok()) continue;
       std::lock_guard<std::mutex> lock(mutex_);
       if (begin < failed_chunk_) {
@@ -141,6 +183,7 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
       }
       failed_ = true;
     }
+    ReturnWorkspace(std::move(workspace));
     {
       std::lock_guard<std::mutex> lock(mutex_);
       stats_.arena_bytes += arena_bytes;
@@ -159,7 +202,6 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
   const StepDone done_;
   int64_t start_ns_ = 0;
   std::vector<Tensor> outputs_;
-  int64_t chunk_ = 0;
   std::atomic<int64_t> next_{0};
   std::atomic<int64_t> lanes_left_{0};
   std::atomic<bool> failed_{false};
@@ -171,13 +213,6 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
 };
 
 }  // namespace
-
-int64_t ChooseChunk(int64_t iterations, int64_t bytes, int threads) {
-  int64_t chunk = std::max(kBlock, kCacheBytes / std::max<int64_t>(1, bytes) / kBlock * kBlock);
-  const int64_t share = (iterations + threads - 1) / threads;
-  const int64_t rounded = (share + kBlock - 1) / kBlock * kBlock;
-  return std::min(chunk, std::max(kBlock, rounded));
-}
 
 void RunStep(StepTask task, ComputePool* pool, StepDone done) {
   auto execution = std::make_shared<StepExecution>(std::move(task), std::move(done));

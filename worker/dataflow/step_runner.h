@@ -21,9 +21,6 @@ using StepDone =
 // Calls `done` on a compute thread, or on the caller's before it returns.
 void RunStep(StepTask task, ComputePool* pool, StepDone done);
 
-// How many iterations to run together. `bytes` is the arena of one iteration.
-int64_t ChooseChunk(int64_t iterations, int64_t bytes, int threads);
-
 }  // namespace weir
 
 #endif  // WEIR_WORKER_DATAFLOW_STEP_RUNNER_H_

@@ -5,12 +5,19 @@
 
 #include "common/base/status.h"
 #include "common/plan/frames.h"
+#include "common/plan/printed.h"
 
 namespace weir {
 namespace {
 
 absl::Time NextHeartbeat(absl::Time last, const v1::Registered& registered) {
   return last + absl::Milliseconds(registered.heartbeat_ms());
+}
+
+// Of two budgets, of which 0 is none.
+int64_t Smaller(int64_t a, int64_t b) {
+  if (a <= 0 || b <= 0) return std::max<int64_t>(0, std::max(a, b));
+  return std::min(a, b);
 }
 
 // Never OK: a failure without a code is one too.
@@ -22,8 +29,8 @@ absl::Status StatusOf(const v1::Failure& failure) {
 
 }  // namespace
 
-WorkerCore::WorkerCore(std::string name, WorkerOutbox* outbox)
-    : name_(std::move(name)), outbox_(outbox) {}
+WorkerCore::WorkerCore(std::string name, WorkerOutbox* outbox, Options options)
+    : name_(std::move(name)), outbox_(outbox), options_(options) {}
 
 void WorkerCore::OnCoordinatorMessage(const v1::CoordinatorMessage& message,
                                       std::vector<Tensor> payloads, absl::Time now) {
@@ -130,7 +137,9 @@ absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor
     return InvalidArgument("run ", start.run_id(), ": ", payloads.size(), " tensors came for ",
                            start.feeds_size(), " feeds");
   }
-  WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Run> made, Run::Make(start, program->second));
+  v1::StartRun own = start;
+  own.set_memory_budget(Smaller(start.memory_budget(), options_.memory_budget));
+  WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Run> made, Run::Make(std::move(own), program->second));
   Run* run = (runs_[start.run_id()] = std::move(made)).get();
   for (int i = 0; i < start.feeds_size(); ++i) {
     WEIR_RETURN_IF_ERROR(
@@ -162,6 +171,7 @@ void WorkerCore::OnStepDone(uint64_t run_id, int step, absl::StatusOr<std::vecto
   auto it = runs_.find(run_id);
   if (it == runs_.end()) return;
   Run* run = it->second.get();
+  if (stats.lines != nullptr) run->lines().Add(std::move(*stats.lines));
   if (!outputs.ok()) return Finish(run, outputs.status());
   absl::StatusOr<std::vector<uint32_t>> values = run->FinishStep(step, *std::move(outputs), stats);
   if (!values.ok()) return Finish(run, values.status());
@@ -238,6 +248,7 @@ void WorkerCore::Finish(Run* run, const absl::Status& status) {
   v1::RunFinished* finished = message.mutable_run_finished();
   finished->set_run_id(run->id());
   *finished->mutable_counters() = run->counters();
+  AddPrinted(run->lines(), finished);
   std::vector<Tensor> payloads;
   if (status.ok()) {
     for (auto& [value, part] : run->Results()) {

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -43,8 +44,13 @@ class WorkerOutbox {
 
 class WorkerCore {
  public:
+  struct Options {
+    int64_t memory_budget = 0;  // as in WorkerOptions
+  };
   // REQUIRES: outbox outlives this.
-  WorkerCore(std::string name, WorkerOutbox* outbox);
+  WorkerCore(std::string name, WorkerOutbox* outbox, Options options);
+  WorkerCore(std::string name, WorkerOutbox* outbox)
+      : WorkerCore(std::move(name), outbox, Options()) {}
 
   void OnCoordinatorMessage(const v1::CoordinatorMessage& message, std::vector<Tensor> payloads,
                             absl::Time now);
@@ -79,6 +85,7 @@ class WorkerCore {
 
   const std::string name_;
   WorkerOutbox* outbox_;
+  const Options options_;
   v1::Registered registered_;
   absl::Time last_heard_ = absl::InfiniteFuture();
   absl::Time last_sent_ = absl::InfinitePast();

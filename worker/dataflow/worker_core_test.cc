@@ -51,6 +51,7 @@ class FakeOutbox : public WorkerOutbox {
     std::vector<Tensor> payloads;
   };
   std::deque<Sent> sent;
+  std::vector<int64_t> budgets;  // of the tasks
 
   const v1::RunFinished* finished() const {
     for (const Sent& s : sent) {
@@ -66,10 +67,11 @@ class FakeOutbox : public WorkerOutbox {
 
 class World {
  public:
-  World() {
+  explicit World(WorkerCore::Options options = {}) {
     for (int rank = 0; rank < 2; ++rank) {
       outboxes.push_back(std::make_unique<FakeOutbox>(this, rank));
-      cores.push_back(std::make_unique<WorkerCore>(StrCat("w", rank), outboxes.back().get()));
+      cores.push_back(
+          std::make_unique<WorkerCore>(StrCat("w", rank), outboxes.back().get(), options));
       v1::CoordinatorMessage message;
       message.mutable_registered()->set_worker_id(static_cast<uint64_t>(rank) + 1);
       message.mutable_registered()->set_heartbeat_ms(500);
@@ -84,12 +86,13 @@ class World {
     RunEvents();
   }
 
-  void StartRun(int rank, const Tensor& x, uint64_t run_id = 5) {
+  void StartRun(int rank, const Tensor& x, uint64_t run_id = 5, int64_t budget = 0) {
     v1::CoordinatorMessage message;
     v1::StartRun* start = message.mutable_start_run();
     start->set_run_id(run_id);
     start->set_program_id(1);
     start->set_rank(static_cast<uint32_t>(rank));
+    start->set_memory_budget(budget);
     for (uint64_t id : {1, 2}) {
       v1::Peer* peer = start->add_peers();
       peer->set_worker_id(id);
@@ -135,6 +138,7 @@ void FakeOutbox::Prepare(std::shared_ptr<Program> program) {
 void FakeOutbox::Execute(StepTask task) {
   WorkerCore* core = world_->cores[rank_].get();
   const v1::Step& step = task.program->plan.steps(task.step);
+  budgets.push_back(task.memory_budget);
   InterpretOptions options;
   options.symbols = task.symbols;
   options.symbols["m"] = task.range.size();
@@ -167,6 +171,19 @@ TEST(WorkerCoreTest, RowsGoStraightToWhoNeedsThem) {
     z.insert(z.end(), rows.data<float>(), rows.data<float>() + rows.num_elements());
   }
   EXPECT_EQ(z, (std::vector<float>{10, 8, 6, 4, 2}));
+}
+
+TEST(WorkerCoreTest, TheLesserOfTwoBudgetsHolds) {
+  struct Case {
+    int64_t of_worker, of_job, used;
+  };
+  for (const Case& each : {Case{0, 0, 0}, Case{10, 0, 10}, Case{0, 20, 20}, Case{10, 20, 10},
+                           Case{30, 20, 20}, Case{30, -1, 30}}) {
+    World world({.memory_budget = each.of_worker});
+    world.StartRun(0, Tensor::Of<float>({2}, {1, 2}), 5, each.of_job);
+    world.RunEvents();
+    EXPECT_EQ(world.outboxes[0]->budgets, std::vector<int64_t>{each.used});
+  }
 }
 
 TEST(WorkerCoreTest, AWorkerWithoutRowsMayComeAfterThoseOfTheOthers) {

@@ -312,6 +312,13 @@ std::byte* Activation::AddressOf(int value, const Memory& memory) const {
   return nullptr;
 }
 
+absl::StatusOr<const ActivationCounts*> Activation::Counts() {
+  if (!counts_.has_value()) {
+    WEIR_ASSIGN_OR_RETURN(counts_, ActivationCounts::Of(*this));
+  }
+  return &*counts_;
+}
+
 std::string Activation::Describe() const {
   std::string out = StrCat("arena ", arena_bytes_, " bytes\n");
   for (size_t s = 0; s < steps_.size(); ++s) {

@@ -5,12 +5,14 @@
 #define WEIR_WORKER_EXECUTOR_ACTIVATION_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/tensor/tensor.h"
 #include "worker/device/cpu/kernel.h"
+#include "worker/executor/op_counts.h"
 #include "worker/executor/region_plan.h"
 
 namespace weir {
@@ -78,6 +80,9 @@ class Activation {
     return freed_after_[step];
   }
 
+  // What one run counts by op; computed when it is first asked for.
+  absl::StatusOr<const ActivationCounts*> Counts();
+
   std::string Describe() const;
 
  private:
@@ -124,6 +129,7 @@ class Activation {
   std::vector<std::pair<int, int>> copied_results_;
   std::vector<std::vector<std::pair<int64_t, int64_t>>> freed_after_;
   int64_t arena_bytes_ = 0;
+  std::optional<ActivationCounts> counts_;
 };
 
 }  // namespace weir

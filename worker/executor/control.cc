@@ -222,13 +222,18 @@ absl::Status RunShard(const Running& r) {
   return r.RunRegion(0, state.operands.size() + 1);
 }
 
-absl::Status RunCall(const Running& r) {
-  const RegionPlan& callee = *r.step.callee;
+absl::StatusOr<SymbolBindings> SymbolsOfCall(const RegionPlan& callee, const State& state) {
   SymbolBindings symbols;
   for (int i = 0; i < callee.num_args(); ++i) {
-    WEIR_RETURN_IF_ERROR(BindShape(callee.type(i).shape, r.state->operands[i].extents,
+    WEIR_RETURN_IF_ERROR(BindShape(callee.type(i).shape, state.operands[i].extents,
                                    StrCat("argument ", i), &symbols));
   }
+  return symbols;
+}
+
+absl::Status RunCall(const Running& r) {
+  const RegionPlan& callee = *r.step.callee;
+  WEIR_ASSIGN_OR_RETURN(const SymbolBindings symbols, SymbolsOfCall(callee, *r.state));
   for (size_t i = 0; i < r.state->results.size(); ++i) {
     r.state->region_results[i] = r.result(static_cast<int>(i));
   }
@@ -261,6 +266,16 @@ const Rules* FindRules(std::string_view op) {
 }
 
 }  // namespace
+
+absl::StatusOr<FunctionEntry> EntryOfCall(const RegionPlan& callee, const State& state) {
+  FunctionEntry entry{.plan = &callee};
+  WEIR_ASSIGN_OR_RETURN(entry.symbols, SymbolsOfCall(callee, state));
+  for (const cpu::View& view : state.operands) {
+    entry.inputs.push_back({view.dtype, Extents(view.extents.begin(), view.extents.end()),
+                            Extents(view.strides.begin(), view.strides.end())});
+  }
+  return entry;
+}
 
 absl::StatusOr<int64_t> PrepareControl(const RegionPlan::Step& step, const Graph& graph,
                                        const SymbolBindings& symbols,

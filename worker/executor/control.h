@@ -12,6 +12,17 @@
 
 namespace weir {
 
+// What a function, or a region that runs like one, is entered with.
+struct FunctionEntry {
+  const RegionPlan* plan = nullptr;
+  SymbolBindings symbols;
+  std::vector<Layout> inputs;
+};
+
+// Of a `call` step, whose operands have these views.
+absl::StatusOr<FunctionEntry> EntryOfCall(const RegionPlan& callee,
+                                          const Activation::StepState& state);
+
 // Makes the activations of the step's regions. Returns: the bytes of scratch that the step takes
 // for them.
 absl::StatusOr<int64_t> PrepareControl(const RegionPlan::Step& step, const Graph& graph,

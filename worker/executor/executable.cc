@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "worker/executor/arena_demand.h"
 #include "worker/executor/region_plan.h"
 #include "worker/executor/region_run.h"
 #include "worker/executor/workspace.h"
@@ -42,13 +43,18 @@ class CpuExecutable : public Executable {
       WEIR_RETURN_IF_ERROR(PrepareOutput(symbols, static_cast<int>(i), &outputs[i]));
       results.push_back(outputs[i].num_elements() == 0 ? nullptr : outputs[i].raw_mutable_data());
     }
-    RunContext context{stats, options.cancelled, workspace->impl(), 0};
+    RunContext context{stats, options.cancelled, workspace->impl(), options.lines, 0};
     return RunFunction(plan(), symbols, views, results, &context);
   }
 
   absl::StatusOr<int64_t> ArenaBytes(const SymbolBindings& symbols) const override {
     WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Activation> activation, Place(symbols));
     return activation->arena_bytes();
+  }
+
+  absl::StatusOr<int64_t> ArenaDemand(const SymbolBindings& symbols) const override {
+    WEIR_ASSIGN_OR_RETURN(std::vector<Layout> inputs, InputLayouts(symbols));
+    return weir::ArenaDemand(plan(), symbols, std::move(inputs));
   }
 
   std::string Describe(const SymbolBindings& symbols) const override {
@@ -60,12 +66,17 @@ class CpuExecutable : public Executable {
  private:
   const RegionPlan& plan() const { return *plans_.find(function_->name)->second; }
 
-  absl::StatusOr<std::unique_ptr<Activation>> Place(const SymbolBindings& symbols) const {
+  absl::StatusOr<std::vector<Layout>> InputLayouts(const SymbolBindings& symbols) const {
     std::vector<Layout> inputs;
     for (int i = 0; i < plan().num_args(); ++i) {
       WEIR_ASSIGN_OR_RETURN(const Extents extents, plan().type(i).shape.Evaluate(symbols));
       inputs.push_back(Layout::RowMajor(plan().type(i).dtype, extents));
     }
+    return inputs;
+  }
+
+  absl::StatusOr<std::unique_ptr<Activation>> Place(const SymbolBindings& symbols) const {
+    WEIR_ASSIGN_OR_RETURN(std::vector<Layout> inputs, InputLayouts(symbols));
     return Activation::Create(plan(), symbols, std::move(inputs));
   }
 

@@ -22,11 +22,15 @@
 
 namespace weir {
 
+class OpCounts;
+class PrintedLines;
+
 struct RunStats {
   int64_t kernel_launches = 0;
   int64_t arena_bytes = 0;  // high-water mark
   int64_t rows_run = 0;     // by regions that run for some rows, each time that they run
   int64_t rows_moved = 0;   // to the places of rows that were done
+  OpCounts* ops = nullptr;  // null: nothing is counted by op
 };
 
 // Memory that one thread uses again and again: the arena, and placements cached by extents.
@@ -38,6 +42,11 @@ class Workspace {
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
 
+  // Arenas may take so many bytes together; a run that needs more fails with RESOURCE_EXHAUSTED.
+  void LimitArenas(int64_t bytes);
+  // Gives the arenas back; the next run takes new ones. Placements are kept.
+  void ReleaseArenas();
+
   struct Impl;
   Impl* impl() { return impl_.get(); }
 
@@ -48,6 +57,8 @@ class Workspace {
 struct RunOptions {
   // Set from another thread to stop a run between two kernels with CANCELLED.
   const std::atomic<bool>* cancelled = nullptr;
+  // Where `print` writes; null: nowhere.
+  PrintedLines* lines = nullptr;
 };
 
 class Executable {
@@ -67,6 +78,8 @@ class Executable {
 
   // Bytes of arena that a run with these symbols takes, inputs and outputs not counted.
   virtual absl::StatusOr<int64_t> ArenaBytes(const SymbolBindings& symbols) const = 0;
+  // The same with what regions that run for some rows take in arenas of their own, at most.
+  virtual absl::StatusOr<int64_t> ArenaDemand(const SymbolBindings& symbols) const = 0;
   // The schedule with kernels and arena offsets, for `explain`.
   virtual std::string Describe(const SymbolBindings& symbols) const = 0;
 };

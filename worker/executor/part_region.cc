@@ -21,6 +21,13 @@ absl::StatusOr<PartRegion> PartRegion::Create(const RegionPlan& plan, const Symb
   return region;
 }
 
+FunctionEntry PartRegion::EntryFor(int64_t rows) const {
+  FunctionEntry entry{plan_, symbols_, layouts_};
+  entry.symbols.insert_or_assign(local_, rows);
+  for (int i = num_shared_; i < num_args_; ++i) entry.inputs[i].extents[0] = rows;
+  return entry;
+}
+
 absl::Status PartRegion::Run(int64_t rows, const ControlRun& step, int index) {
   symbols_.insert_or_assign(local_, rows);
   for (int i = num_shared_; i < num_args_; ++i) layouts_[i].extents[0] = rows;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/executor/control.h"
 #include "worker/executor/control_step.h"
 
 namespace weir {
@@ -24,6 +25,8 @@ class PartRegion {
   void set_arg(int i, std::byte* data) { views_[i].data = data; }
   // Row-major memory for the rows of a result.
   void set_result(int i, std::byte* data) { results_[i] = data; }
+  // What it is entered with for so many rows.
+  FunctionEntry EntryFor(int64_t rows) const;
   // Runs region `index` of the step for `rows` rows, with the step's captures.
   absl::Status Run(int64_t rows, const ControlRun& step, int index);
 

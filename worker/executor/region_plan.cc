@@ -85,6 +85,7 @@ absl::Status RegionPlan::AddSteps(RegionId region, Isa isa) {
     }
     Step step;
     step.node = id;
+    step.nodes = launch.nodes;
     step.op = op;
     for (ValueId value : launch.operands) step.operands.push_back(IndexOf(value));
     for (ValueId value : launch.results) step.results.push_back(IndexOf(value));

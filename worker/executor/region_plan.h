@@ -41,6 +41,7 @@ class RegionPlan {
     enum class Kind { kKernel, kView, kControl };
     Kind kind = Kind::kKernel;
     NodeId node;  // for messages; the first of a group
+    std::vector<NodeId> nodes;
     std::unique_ptr<cpu::Kernel> kernel;
     bool in_place = false;  // operands may be overwritten as the op's definition says
     const OpDef* op = nullptr;

@@ -5,6 +5,7 @@
 #include "common/base/status.h"
 #include "common/tensor/copy.h"
 #include "worker/executor/control.h"
+#include "worker/executor/op_counts.h"
 #include "worker/executor/workspace.h"
 
 namespace weir {
@@ -51,7 +52,8 @@ absl::Status RunStepOf(Activation* activation, int index, const Activation::Memo
       {.operands = state.operands,
        .results = state.results,
        .scratch = {memory.arena + state.scratch_offset, static_cast<size_t>(state.scratch_bytes)},
-       .symbols = &activation->symbols()});
+       .symbols = &activation->symbols(),
+       .lines = context->lines});
 }
 
 }  // namespace
@@ -70,6 +72,10 @@ absl::Status RunActivation(Activation* activation, const Activation::Memory& mem
   for (const auto& [result, value] : activation->copied_results()) {
     Copy(activation->layout(value), activation->AddressOf(value, memory),
          activation->result_layout(result), memory.results[result]);
+  }
+  if (OpCounts* ops = context->stats->ops; ops != nullptr) {
+    WEIR_ASSIGN_OR_RETURN(const ActivationCounts* counts, activation->Counts());
+    ops->Add(*counts);
   }
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@ struct RunContext {
   RunStats* stats = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
   Workspace::Impl* workspace = nullptr;
+  PrintedLines* lines = nullptr;
   int depth = 0;  // of calls
 };
 

@@ -7,6 +7,7 @@
 
 #include "common/base/status.h"
 #include "common/tensor/copy.h"
+#include "worker/executor/op_counts.h"
 #include "worker/executor/part_region.h"
 
 namespace weir {
@@ -68,6 +69,12 @@ void PutRows(const std::byte* rows, absl::Span<const int64_t> ids, size_t row_by
   }
 }
 
+// Rows that were taken out or put back.
+void CountMoved(const ControlRun& r, int64_t rows, size_t row_bytes) {
+  OpCounts* ops = r.context->stats->ops;
+  if (ops != nullptr) ops->AddGathered(rows * static_cast<int64_t>(row_bytes));
+}
+
 absl::Status AddRegion(const ControlPreparation& p, int region, std::vector<Layout> args,
                        int num_shared, RowsState* state) {
   WEIR_ASSIGN_OR_RETURN(
@@ -115,6 +122,12 @@ absl::StatusOr<int64_t> PrepareCaseRows(const ControlPreparation& p) {
   return scratch.end();
 }
 
+std::vector<FunctionEntry> LargestEntries(const RowsState& state) {
+  std::vector<FunctionEntry> entries;
+  for (const PartRegion& region : state.regions) entries.push_back(region.EntryFor(state.rows));
+  return entries;
+}
+
 absl::Status RunCaseRows(const ControlRun& r) {
   RowsState& state = *r.state->rows;
   const int64_t branches = static_cast<int64_t>(state.regions.size());
@@ -133,6 +146,7 @@ absl::Status RunCaseRows(const ControlRun& r) {
     for (int k = 0; k < region.num_args(); ++k) {
       std::byte* packed = r.scratch() + state.operands[first + k];
       PackRows(r.state->operands[first + k], taken, state.operand_rows[first + k], packed);
+      CountMoved(r, count, state.operand_rows[first + k]);
       region.set_arg(k, packed);
     }
     for (size_t i = 0; i < state.results.size(); ++i) {
@@ -144,6 +158,7 @@ absl::Status RunCaseRows(const ControlRun& r) {
     for (size_t i = 0; !whole && i < state.results.size(); ++i) {
       PutRows(r.scratch() + state.results[i], taken, state.result_rows[i],
               r.result(static_cast<int>(i)));
+      CountMoved(r, count, state.result_rows[i]);
     }
   }
   return absl::OkStatus();
@@ -192,6 +207,7 @@ class ActiveRows {
     std::iota(ids_, ids_ + count_, 0);
     for (size_t i = 0; i < state_.operands.size(); ++i) {
       r_.CopyOperand(static_cast<int>(i), r_.scratch() + state_.operands[i]);
+      if (i >= shared_) CountMoved(r_, count_, state_.operand_rows[i]);
     }
   }
 
@@ -249,6 +265,7 @@ class ActiveRows {
       const size_t bytes = state_.operand_rows[i];
       std::byte* to = r_.result(static_cast<int>(i)) + static_cast<size_t>(ids_[row]) * bytes;
       std::memcpy(to, RowOf(i, row), bytes);
+      CountMoved(r_, 1, bytes);
     }
   }
 
@@ -256,6 +273,7 @@ class ActiveRows {
     ids_[to] = ids_[from];
     for (size_t i = shared_; i < state_.operands.size(); ++i) {
       std::memcpy(RowOf(i, to), RowOf(i, from), state_.operand_rows[i]);
+      CountMoved(r_, 1, state_.operand_rows[i]);
     }
   }
 

@@ -4,14 +4,22 @@
 #ifndef WEIR_WORKER_EXECUTOR_ROWS_STEP_H_
 #define WEIR_WORKER_EXECUTOR_ROWS_STEP_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
+#include "worker/executor/control.h"
 #include "worker/executor/control_step.h"
 
 namespace weir {
 
+struct RowsState;
+
 // Return: the bytes of scratch that the step takes.
 absl::StatusOr<int64_t> PrepareCaseRows(const ControlPreparation& p);
 absl::StatusOr<int64_t> PrepareWhileRows(const ControlPreparation& p);
+
+// One for each region, with all rows.
+std::vector<FunctionEntry> LargestEntries(const RowsState& state);
 
 absl::Status RunCaseRows(const ControlRun& r);
 absl::Status RunWhileRows(const ControlRun& r);

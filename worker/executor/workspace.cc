@@ -12,6 +12,19 @@ Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
+void Workspace::LimitArenas(int64_t bytes) { impl_->LimitArenas(bytes); }
+void Workspace::ReleaseArenas() { impl_->ReleaseArenas(); }
+
+void Workspace::Impl::LimitArenas(int64_t bytes) {
+  arena_limit_ = bytes;
+  if (arena_bytes_ > bytes) ReleaseArenas();
+}
+
+void Workspace::Impl::ReleaseArenas() {
+  arenas_.clear();
+  arena_bytes_ = 0;
+}
+
 size_t Workspace::Impl::Hash(const RegionPlan& plan, const SymbolBindings& symbols,
                              absl::Span<const cpu::View> inputs) {
   size_t hash = absl::HashOf(&plan);
@@ -58,6 +71,14 @@ absl::Status Workspace::Impl::GrowArena(int depth, int64_t bytes) {
   std::shared_ptr<Buffer>& arena = arenas_[depth];
   const int64_t have = arena == nullptr ? 0 : static_cast<int64_t>(arena->size());
   if (have >= bytes && arena != nullptr) return absl::OkStatus();
+  const int64_t others = arena_bytes_ - have;
+  if (bytes > arena_limit_ - others) {
+    return absl::ResourceExhaustedError(
+        StrCat("the run needs ", bytes, " bytes of memory beside ", others,
+               " others, but one "
+               "thread may take ",
+               arena_limit_, " of the memory budget: give a larger one"));
+  }
   arena = nullptr;
   WEIR_ASSIGN_OR_RETURN(arena, Buffer::TryAllocate(static_cast<size_t>(bytes)));
   arena_bytes_ += bytes - have;

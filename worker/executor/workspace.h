@@ -3,6 +3,7 @@
 #ifndef WEIR_WORKER_EXECUTOR_WORKSPACE_H_
 #define WEIR_WORKER_EXECUTOR_WORKSPACE_H_
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Workspace::Impl {
   void Release(const Lease& lease) { entries_[lease.entry]->busy = false; }
   // Of all depths together.
   int64_t arena_bytes() const { return arena_bytes_; }
+  void LimitArenas(int64_t bytes);
+  void ReleaseArenas();
 
  private:
   // A region that runs for some rows has an entry for each number of rows, a recursive function one
@@ -57,6 +60,7 @@ struct Workspace::Impl {
   absl::flat_hash_map<size_t, std::vector<size_t>> by_hash_;
   std::vector<std::shared_ptr<Buffer>> arenas_;  // by depth
   int64_t arena_bytes_ = 0;
+  int64_t arena_limit_ = std::numeric_limits<int64_t>::max();
   uint64_t uses_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "common/base/byte_size.h"
 #include "common/base/log.h"
 #include "common/base/service_process.h"
 #include "common/base/status.h"
@@ -26,6 +27,7 @@ struct Options {
   std::string data_host;
   std::string log_level;
   double drain_seconds = 20;
+  std::string memory_budget;
 };
 
 std::string HostName() {
@@ -48,7 +50,7 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Serve(const Options& options, const sigset_t& signals) {
+int Serve(const Options& options, int64_t memory_budget, const sigset_t& signals) {
   GrpcDialer coordinator;
   TcpTransport peers;
   WorkerTransports transports;
@@ -63,9 +65,11 @@ int Serve(const Options& options, const sigset_t& signals) {
     address->host = DataHost(options);
     return address->ToString();
   };
-  WorkerService worker(
-      {.name = options.name, .threads = options.threads, .coordinator_address = options.server},
-      transports);
+  WorkerService worker({.name = options.name,
+                        .threads = options.threads,
+                        .coordinator_address = options.server,
+                        .memory_budget = memory_budget},
+                       transports);
   if (absl::Status status = worker.Start(); !status.ok()) return Fail(status);
   int signal = 0;
   sigwait(&signals, &signal);
@@ -92,6 +96,8 @@ int main(int argc, char** argv) {
   app.add_option("--data-listen", options.data_listen, "HOST:PORT for other workers");
   app.add_option("--data-host", options.data_host, "the host that other workers dial");
   app.add_option("--drain", options.drain_seconds, "seconds for runs to end after SIGTERM");
+  app.add_option("--memory-budget", options.memory_budget,
+                 "bytes for what a run computes on the way, such as 512MiB (default: any)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error");
   try {
     app.parse(argc, argv);
@@ -101,6 +107,12 @@ int main(int argc, char** argv) {
   absl::StatusOr<weir::LogLevel> level = weir::LogLevelFrom(options.log_level);
   if (!level.ok()) {
     weir::Fail(level.status());
+    return 2;
+  }
+  absl::StatusOr<int64_t> memory_budget = 0;
+  if (!options.memory_budget.empty()) memory_budget = weir::ParseByteSize(options.memory_budget);
+  if (!memory_budget.ok()) {
+    weir::Fail(memory_budget.status());
     return 2;
   }
   weir::InitLogging({.program = "weir-worker", .level = *level});
@@ -118,5 +130,5 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return weir::Serve(options, signals);
+  return weir::Serve(options, *memory_budget, signals);
 }

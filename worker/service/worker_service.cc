@@ -53,7 +53,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
         loop_(transports_.loop != nullptr
                   ? transports_.loop
                   : std::shared_ptr<EventLoop>(MakeThreadEventLoop(options_.name))),
-        core_(options_.name, this),
+        core_(options_.name, this, {.memory_budget = options_.memory_budget}),
         pool_(std::make_unique<ComputePool>(options_.threads, options_.cpus)) {}
 
   absl::Status Start() {

@@ -9,6 +9,7 @@
 #ifndef WEIR_WORKER_SERVICE_WORKER_SERVICE_H_
 #define WEIR_WORKER_SERVICE_WORKER_SERVICE_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,6 +43,8 @@ struct WorkerOptions {
   int threads = 1;
   std::vector<int> cpus;  // that compute threads stay on; empty: any that the process may use
   std::string coordinator_address;
+  // Bytes that the arenas of a run may take together; a job may ask for less. 0: any.
+  int64_t memory_budget = 0;
 };
 
 struct WorkerStatus {

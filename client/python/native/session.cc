@@ -15,6 +15,7 @@
 #include "client/embedded/embedded_cluster.h"
 #include "client/python/native/arrays.h"
 #include "client/python/native/errors.h"
+#include "common/base/byte_size.h"
 #include "common/base/status.h"
 
 namespace py = pybind11;
@@ -33,13 +34,16 @@ struct Program {
   // The same without the source, for coordinators that know the program.
   v1::JobSpec brief;
   uint64_t number = 0;  // no other of this process has it
+  bool prints = false;
 };
 
 std::shared_ptr<Program> MakeProgram(const py::bytes& source, const std::string& name,
-                                     const std::vector<std::string>& inputs, bool strict) {
+                                     const std::vector<std::string>& inputs, bool strict,
+                                     bool prints) {
   static std::atomic<uint64_t> made{0};
   auto program = std::make_shared<Program>();
   program->number = ++made;
+  program->prints = prints;
   v1::Program& sent = *program->spec.mutable_program();
   sent.set_format(v1::Program::FORMAT_TEXT);
   sent.set_source(source.cast<std::string>());
@@ -68,10 +72,16 @@ class PySession {
 
   // Returns: (arrays, report), the report as a message, since few want it as a dictionary.
   py::tuple Run(const std::shared_ptr<Program>& program, const std::vector<py::array>& inputs,
-                int workers) {
+                int workers, int64_t memory_budget, bool profile) {
     std::vector<Tensor> tensors;
     for (const py::array& input : inputs) tensors.push_back(ToTensor(input));
-    const v1::Job job = WaitFor(Submit(program, tensors, static_cast<uint32_t>(workers)));
+    for (v1::JobSpec* spec : {&program->spec, &program->brief}) {
+      spec->set_workers(static_cast<uint32_t>(workers));
+      spec->set_memory_budget(memory_budget);
+      spec->set_profile(profile);
+    }
+    const v1::Job job = WaitFor(Submit(program, tensors));
+    if (program->prints) PrintLines(job.id());
     if (job.state() != v1::Job::SUCCEEDED) {
       Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()),
                          job.failure().message()));
@@ -124,27 +134,25 @@ class PySession {
   }
 
   // Returns: the id of the job.
-  std::string Submit(const std::shared_ptr<Program>& program, const std::vector<Tensor>& inputs,
-                     uint32_t workers) {
+  std::string Submit(const std::shared_ptr<Program>& program, const std::vector<Tensor>& inputs) {
     const auto known = program_ids_.find(program->number);
     if (known != program_ids_.end()) {
       program->brief.set_program_id(known->second);
-      absl::StatusOr<v1::SubmitResponse> submitted = Submit(&program->brief, inputs, workers);
+      absl::StatusOr<v1::SubmitResponse> submitted = Submit(program->brief, inputs);
       if (submitted.ok()) return submitted->job().id();
       if (!absl::IsNotFound(submitted.status())) Raise(submitted.status());
     }
-    const v1::SubmitResponse response = ValueOrRaise(Submit(&program->spec, inputs, workers));
+    const v1::SubmitResponse response = ValueOrRaise(Submit(program->spec, inputs));
     // Programs that are gone leave their ids behind.
     if (program_ids_.size() >= kMostPrograms) program_ids_.clear();
     program_ids_.insert_or_assign(program->number, response.program_id());
     return response.job().id();
   }
 
-  absl::StatusOr<v1::SubmitResponse> Submit(v1::JobSpec* spec, const std::vector<Tensor>& inputs,
-                                            uint32_t workers) {
+  absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
+                                            const std::vector<Tensor>& inputs) {
     const std::shared_ptr<Session> session = Use();
-    spec->set_workers(workers);
-    const v1::JobSpec submitted = *spec;
+    const v1::JobSpec submitted = spec;  // another thread may change it once the lock is released
     py::gil_scoped_release unlocked;
     return session->Submit(submitted, inputs);
   }
@@ -163,6 +171,21 @@ class PySession {
       session->Cancel(id).IgnoreError();
       throw py::error_already_set();
     }
+  }
+
+  // To Python's stdout.
+  void PrintLines(const std::string& id) {
+    const std::shared_ptr<Session> session = Use();
+    std::vector<std::string> lines;
+    absl::Status status;
+    {
+      py::gil_scoped_release unlocked;
+      status = session->Logs(id, 0, Session::LogMode::kSoFar, [&](const v1::LogEntry& entry) {
+        if (entry.is_printed()) lines.push_back(entry.text());
+      });
+    }
+    if (!status.ok()) Raise(status);
+    for (const std::string& line : lines) py::print(line);
   }
 
   std::vector<NamedTensor> Results(const std::string& id) {
@@ -227,18 +250,21 @@ std::unique_ptr<PySession> ConnectToServer(const std::string& address) {
 void BindSession(py::module_& module) {
   py::class_<Program, std::shared_ptr<Program>>(module, "Program")
       .def(py::init(&MakeProgram), py::arg("source"), py::arg("name"), py::arg("inputs"),
-           py::arg("strict"));
+           py::arg("strict"), py::arg("prints") = false);
   py::class_<v1::JobReport>(module, "Report").def("to_dict", [](const v1::JobReport& report) {
     return FromMessage(report);
   });
   py::class_<PySession>(module, "Session")
-      .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"))
+      .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"),
+           py::arg("memory_budget") = 0, py::arg("profile") = false)
       .def("explain", &PySession::Explain)
       .def("workers", &PySession::Workers)
       .def("close", &PySession::Close);
   module.def("start_embedded", &StartEmbeddedSession, py::arg("workers"),
              py::arg("threads_per_worker"));
   module.def("connect", &ConnectToServer);
+  module.def("parse_byte_size",
+             [](const std::string& text) { return ValueOrRaise(ParseByteSize(text)); });
 }
 
 }  // namespace weir::python

@@ -37,6 +37,7 @@ from weir.lists import List
 from weir.onnx import load_onnx
 from weir.optional import Optional
 from weir.parallel import for_loop, pfor
+from weir.printing import print
 from weir.session import Session, connect
 from weir.sparse import Sparse
 from weir.variables import Variable
@@ -44,6 +45,6 @@ from weir.vectorize import vmap
 
 __all__ = (
     "Array List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
-    " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin promote_types"
-    " psum random scan switch tree vmap while_loop"
+    " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin print"
+    " promote_types psum random scan switch tree vmap while_loop"
 ).split() + list(errors.__all__)

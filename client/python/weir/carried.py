@@ -51,7 +51,7 @@ def _while_loop(cond, body, init, counts):
         trace.builder.yield_(attempt.region, [x.value for x in step + attempt.results[0]])
     cond_region, args = _open(attempt.operands)
     with trace.inside(cond_region):
-        with trace.in_loop(args[0] if counts else None, "different") as frame:
+        with trace.in_condition(args[0] if counts else None, attempt.frame) as frame:
             holds = core.as_array(
                 _test(cond, carry.with_leaves(args[counts:])), "the result of cond"
             )

@@ -12,7 +12,11 @@ class Explanation:
       fallbacks: one dictionary (op, node, location, reason) for each operation that runs one
         iteration after the other.
       notes: further remarks of the compiler.
-      counters: of one run, summed over workers: kernel_launches, chunks, arena_bytes, run_ns, ...
+      counters: of one run, summed over workers: kernel_launches, chunks, arena_bytes, run_ns,
+        bytes_gathered, ...; `elements` and `op_launches` are dictionaries by operation. An element
+        counts each time that it is computed; operations that are fused share a launch.
+      steps: one dictionary for each step of that run: how many iterations it had, how many ran at
+        once (chunk), and what of memory was predicted and measured.
       report: the whole report of that run.
     """
 
@@ -22,8 +26,12 @@ class Explanation:
         self.fallbacks = fallbacks
         self.notes = notes
         self.report = report
-        counters = report.get("counters") or {}
+        counters = dict(report.get("counters") or {})
+        ops = counters.pop("ops", [])
+        self.steps = [_as_numbers(step) for step in counters.pop("steps", [])]
         self.counters = {name: int(value) for name, value in counters.items()}
+        self.counters["elements"] = {each["op"]: int(each["elements"]) for each in ops}
+        self.counters["op_launches"] = {each["op"]: int(each["launches"]) for each in ops}
 
     def text(self, stage=None):
         """Returns: the program after a stage, or all of them with the reason for each.
@@ -53,7 +61,14 @@ class Explanation:
             f"one run: {int(self.report.get('run_ns', 0)) / 1e6:.3g} ms, compiled in"
             f" {int(self.report.get('compile_ns', 0)) / 1e6:.3g} ms"
         )
-        lines += [f"  {name}: {count}" for name, count in self.counters.items()]
+        lines += [
+            f"  {name}: {count}" for name, count in self.counters.items() if isinstance(count, int)
+        ]
+        lines += [
+            f"  {op}: {count} elements in {self.counters['op_launches'][op]} launches"
+            for op, count in self.counters["elements"].items()
+        ]
+        lines += [_step_text(step) for step in self.steps]
         return "\n".join(lines + [f"stages, for text(stage): {' '.join(self.stages)}"])
 
     def __repr__(self):
@@ -61,6 +76,20 @@ class Explanation:
             f"weir.Explanation({len(self.stages)} stages, {len(self.fallbacks)} fallbacks, "
             f"{self.counters.get('kernel_launches', 0)} kernel launches)"
         )
+
+
+def _as_numbers(step):
+    return {name: value if name == "function" else int(value) for name, value in step.items()}
+
+
+def _step_text(step):
+    text = f"  step {step['function']}: "
+    if step["iterations"]:
+        text += (
+            f"{step['iterations']} iterations, {step['chunk']} at once on {step['threads']} threads"
+            f" a worker, {step['bytes_per_iteration']} bytes an iteration, "
+        )
+    return text + f"{step['predicted_bytes']} bytes predicted, {step['arena_bytes']} measured"
 
 
 def explain(function, *args, **kwargs):

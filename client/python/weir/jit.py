@@ -67,9 +67,9 @@ class _Compiled:
         return self._prepare(args, kwargs)[0]
 
     def run_with_report(self, *args, **kwargs):
-        """Returns: (results, report of the run as a dictionary)."""
+        """Returns: (results, report of the run, with a profile, as a dictionary)."""
         traced, arrays = self._prepare(args, kwargs)
-        results, report = traced.run(arrays)
+        results, report = traced.run(arrays, profile=True)
         return results, report.to_dict()
 
     def _prepare(self, args, kwargs):

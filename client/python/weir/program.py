@@ -48,13 +48,18 @@ class TracedProgram:
         names = list(input_names) + [hoisted for hoisted, _ in trace.hoisted]
         names += sorted(trace.variables)
         self.native = _native.Program(
-            source=self.text.encode(), name=name, inputs=names, strict=trace.strict
+            source=self.text.encode(),
+            name=name,
+            inputs=names,
+            strict=trace.strict,
+            prints=trace.prints,
         )
 
-    def run(self, arrays):
+    def run(self, arrays, profile=False):
         """Runs the program on the current session. Returns: (tree of NumPy arrays, report)."""
         state = [variable.value() for variable in self.variables]
-        outputs, report = session.current().run(self.native, list(arrays) + self.hoisted + state)
+        inputs = list(arrays) + self.hoisted + state
+        outputs, report = session.current().run(self.native, inputs, profile)
         for variable, value in zip(self.written, outputs[self.num_results :]):
             variable._take(value)
         return tree.unflatten(self.structure, outputs[: self.num_results]), report

@@ -10,7 +10,7 @@ import operator
 import os
 import threading
 
-from weir import _native
+from weir import _native, errors
 
 DEFAULT_WORKERS = 2
 
@@ -24,10 +24,12 @@ class Session:
 
     Attributes:
       address: HOST:PORT of the coordinator, or None for a cluster in this process.
+      memory_budget: bytes that runs may take on each worker, or None.
     """
 
-    def __init__(self, address, workers):
+    def __init__(self, address, workers, memory_budget=None):
         self.address = address
+        self.memory_budget = memory_budget
         self._workers = workers
         if address is None:
             count = workers or DEFAULT_WORKERS
@@ -35,11 +37,13 @@ class Session:
         else:
             self._native = _native.connect(address)
 
-    def run(self, program, inputs):
+    def run(self, program, inputs, profile=False):
         """Runs a compiled trace. Returns: (results as NumPy arrays, report, whose to_dict() is a
-        dictionary).
+        dictionary). With `profile` it has counts by operation and by step.
         """
-        return self._native.run(program, inputs, self._workers or 0)
+        return self._native.run(
+            program, inputs, self._workers or 0, self.memory_budget or 0, profile
+        )
 
     def explain(self, program):
         """Returns: (stages, fallbacks, notes) of the compiler, without running anything."""
@@ -77,7 +81,7 @@ def _entered():
     return _local.sessions
 
 
-def connect(address=None, workers=None):
+def connect(address=None, workers=None, memory_budget=None):
     """Opens a session, which is the default one from now on.
 
     Args:
@@ -85,19 +89,40 @@ def connect(address=None, workers=None):
         where there is none a cluster inside this process.
       workers: how many workers a program may use; for a cluster in this process how many it has (2
         by default).
+      memory_budget: bytes that a run may take on each worker for what it computes on the way,
+        inputs and results not counted: an integer or a text such as "512MiB". Fewer iterations run
+        at once then; the results are the same. By default what the workers were started with.
 
     Returns: the session. As a context manager it is the one that calls use, and is closed at the
     end.
 
-    Raises: Unavailable if nobody answers; ValueError for workers below 1.
+    Raises: Unavailable if nobody answers; ValueError for workers below 1, or for a budget that is
+    no size. A run raises ResourceExhausted where one iteration needs more than the budget.
     """
     global _default
     if workers is not None and operator.index(workers) < 1:
         raise ValueError(f"a session needs a worker at least, found workers={workers}")
-    session = Session(address or os.environ.get("WEIR_ADDRESS") or None, workers)
+    address = address or os.environ.get("WEIR_ADDRESS") or None
+    session = Session(address, workers, _bytes_of(memory_budget))
     with _lock:
         _default = session
     return session
+
+
+def _bytes_of(memory_budget):
+    if memory_budget is None:
+        return None
+    try:
+        if isinstance(memory_budget, str):
+            return _native.parse_byte_size(memory_budget)
+        if operator.index(memory_budget) >= 1:
+            return operator.index(memory_budget)
+    except (errors.InvalidArgument, TypeError):
+        pass
+    raise ValueError(
+        f"memory_budget must be a number of bytes or a text such as '512MiB', found"
+        f" {memory_budget!r}"
+    )
 
 
 def current():

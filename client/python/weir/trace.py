@@ -40,10 +40,13 @@ class LoopFrame:
 
     A loop that does not count its trips has the index None; a draw inside then sets `needs_index`.
     `count` is the number of iterations of a pfor, and None for other loops; `chunked` says that
-    only some of them are traced together.
+    only some of them are traced together. `number` is that of `Trace.next_number`; what stands in
+    the condition of a loop `tests` before the body of the same trip.
     """
 
-    def __init__(self, index, randomness, count, chunked):
+    def __init__(self, number, index, randomness, count=None, chunked=False, tests=False):
+        self.number = number
+        self.tests = tests
         self.index = index
         self.randomness = randomness
         self.count = count
@@ -124,12 +127,14 @@ class Trace:
         self.draws = 0
         self.hoisted = []  # (name, array): inputs that the program needs besides its arguments
         self.strict = False
+        self.prints = False
         self.variables = {}  # by the name that each has in this program
         self.written = set()  # names of those that the program writes
         self.models = {}  # imported models that are functions of this program
         self._hoisted_by_id = {}
         self._variable_names = {}
         self._names = {"main"}
+        self._numbers = 0
 
     @property
     def region(self):
@@ -158,12 +163,32 @@ class Trace:
     @contextlib.contextmanager
     def in_loop(self, index, randomness, count=None, chunked=False):
         """Random numbers drawn inside belong to iteration `index`, of `count` in a pfor."""
-        frame = LoopFrame(index, randomness, count, chunked)
+        with self._in_frame(
+            LoopFrame(self.next_number(), index, randomness, count, chunked)
+        ) as frame:
+            yield frame
+
+    @contextlib.contextmanager
+    def in_condition(self, index, body):
+        """The same in the condition of a loop, whose `body` is a `LoopFrame`."""
+        with self._in_frame(
+            LoopFrame(body.number, index, body.randomness, tests=True)
+        ) as frame:
+            yield frame
+
+    @contextlib.contextmanager
+    def _in_frame(self, frame):
         self.loops.append(frame)
         try:
             yield frame
         finally:
             self.loops.pop()
+
+    def next_number(self):
+        """Returns: a number that rises in the order in which the operations of a region run."""
+        self._numbers += 1
+        before = 2**40 if any(frame.tests for frame in self.loops) else 0
+        return self._numbers - before
 
     @contextlib.contextmanager
     def in_function(self, key, name):

@@ -214,6 +214,7 @@ OpDef GatherOp() {
   op.infer = &Infer;
   op.reference = &Evaluate;
   op.pfor = &StackGather;
+  op.by_index = ByIndex::kResult;
   op.samples = &Samples;
   return op;
 }

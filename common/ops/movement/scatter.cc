@@ -226,6 +226,7 @@ OpDef ScatterOp() {
   op.reference = &Evaluate;
   op.pfor = &StackScatter;
   op.may_overwrite = {0};
+  op.by_index = ByIndex::kLastOperand;
   op.samples = &Samples;
   return op;
 }

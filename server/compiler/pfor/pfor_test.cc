@@ -6,12 +6,9 @@
 
 #include "common/base/status.h"
 #include "common/interp/interpreter.h"
-#include "common/ir/builder.h"
-#include "common/ir/clone.h"
 #include "common/ir/text.h"
 #include "common/ir/verify.h"
 #include "common/ops/control/phases.h"
-#include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "common/ops/sample_program.h"
 #include "common/tensor/compare.h"
@@ -19,50 +16,11 @@
 namespace weir {
 namespace {
 
-// main: pfor over `lanes` that runs the example on row i of the operands in `varying`.
-absl::StatusOr<Graph> Mapped(Graph graph, uint32_t varying, const Dim& lanes) {
-  const RegionId example = graph.entry().body;
-  graph.functions().front().name = "example";
-  Builder outer(&graph, graph.AddFunction("main").body, &Ops());
-  std::swap(graph.functions().front(), graph.functions().back());
-  Builder inner = outer.In(outer.NewRegion());
-  const ValueId i = inner.AddArg({DType::kI64, Shape()});
-  ValueMap map;
-  const std::vector<ValueId> params = graph.region(example).args;
-  for (size_t k = 0; k < params.size(); ++k) {
-    TensorType type = graph.type(params[k]);
-    const bool varies = (varying >> k) & 1;
-    if (varies) type.shape.dims().insert(type.shape.dims().begin(), lanes);
-    const ValueId arg = outer.AddArg(std::move(type));
-    map.emplace(params[k], varies ? TakeRow(inner, arg, i) : arg);
-  }
-  inner.Yield(CloneRegionBody(graph, example, &graph, inner.region(), &map));
-  outer.Yield(outer.ApplyAll("pfor", {}, {{"extent", std::vector<Dim>{lanes}}}, {inner.region()}));
-  WEIR_RETURN_IF_ERROR(outer.status());
-  WEIR_RETURN_IF_ERROR(Verify(graph, Ops()));
-  return graph;
-}
-
-std::vector<Tensor> Inputs(const Sample& sample, uint32_t varying, int64_t n) {
-  std::vector<Tensor> inputs;
-  for (size_t k = 0; k < sample.operands.size(); ++k) {
-    const SampleOperand& operand = sample.operands[k];
-    if (((varying >> k) & 1) == 0) {
-      inputs.push_back(operand.Make(k + 1));
-      continue;
-    }
-    std::vector<Tensor> rows;
-    for (int64_t i = 0; i < n; ++i) rows.push_back(operand.Make(100 * i + k + 1));
-    inputs.push_back(Stack(operand.dtype, operand.extents, rows));
-  }
-  return inputs;
-}
-
 void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying, const Dim& lanes,
                  const std::string& where) {
   absl::StatusOr<Graph> example = ProgramOf(op, sample);
   ASSERT_TRUE(example.ok()) << where << ": " << example.status();
-  absl::StatusOr<Graph> loop = Mapped(*std::move(example), varying, lanes);
+  absl::StatusOr<Graph> loop = LoopOver(*std::move(example), varying, lanes);
   ASSERT_TRUE(loop.ok()) << where << ": " << loop.status();
   Graph converted = *loop;
   CompileReport report;
@@ -75,7 +33,7 @@ void CheckSample(const OpDef& op, const Sample& sample, uint32_t varying, const 
   const std::vector<int64_t> sizes =
       lanes.is_number() ? std::vector<int64_t>{lanes.number()} : std::vector<int64_t>{0, 1, 2, 5};
   for (int64_t n : sizes) {
-    const std::vector<Tensor> inputs = Inputs(sample, varying, n);
+    const std::vector<Tensor> inputs = RowsOf(sample, varying, n);
     InterpretOptions options;
     options.symbols = {{"lanes", n}};
     absl::StatusOr<std::vector<Tensor>> want = Interpret(*loop, inputs, options);

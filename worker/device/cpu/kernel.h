@@ -64,6 +64,7 @@ struct KernelCall {
   absl::Span<const View> results;
   absl::Span<std::byte> scratch;  // at least ScratchBytes(operands, results), aligned to 64
   const SymbolBindings* symbols = nullptr;  // for attributes that are symbolic dimensions
+  PrintedLines* lines = nullptr;            // may be null
 };
 
 class Kernel {

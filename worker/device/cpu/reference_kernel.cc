@@ -12,7 +12,12 @@ namespace {
 
 class NodeContext final : public EvalContext {
  public:
-  using EvalContext::EvalContext;
+  NodeContext(const Graph& graph, const Node& node, const std::vector<Tensor>& inputs,
+              const KernelCall& call)
+      : EvalContext(graph, node, inputs, call.symbols == nullptr ? kNoSymbols : *call.symbols),
+        lines_(call.lines) {}
+
+  PrintedLines* printed_lines() override { return lines_; }
   absl::StatusOr<std::vector<Tensor>> RunRegion(int, std::vector<Tensor>,
                                                 const SymbolBindings&) override {
     return absl::UnimplementedError("a kernel runs no regions");
@@ -20,6 +25,11 @@ class NodeContext final : public EvalContext {
   absl::StatusOr<std::vector<Tensor>> CallFunction(std::string_view, std::vector<Tensor>) override {
     return absl::UnimplementedError("a kernel calls no functions");
   }
+
+ private:
+  static inline const SymbolBindings kNoSymbols;
+
+  PrintedLines* const lines_;
 };
 
 // A tensor over memory of somebody else.
@@ -46,8 +56,7 @@ class ReferenceKernel final : public Kernel {
   absl::Status Run(const KernelCall& call) const override {
     std::vector<Tensor> inputs;
     for (int place : places_) inputs.push_back(Borrow(call.operands[place]));
-    const SymbolBindings none;
-    NodeContext context(graph_, node_, inputs, call.symbols == nullptr ? none : *call.symbols);
+    NodeContext context(graph_, node_, inputs, call);
     WEIR_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, op_.reference(context));
     for (size_t i = 0; i < outputs.size(); ++i) {
       const View& to = call.results[i];

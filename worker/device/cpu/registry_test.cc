@@ -23,6 +23,8 @@ TEST(KernelRegistry, EveryOpHasAKernelOrAReasonWhyItsReferenceWillDo) {
       "get_dimension_size", "dimension_size",
       // Reads booleans and stops at the first that is false.
       "check",
+      // Writes text.
+      "print",
       // Gone before anything runs: the loop around it is cut in two there.
       "iteration_reduce",
       // Gone too: state is made values.

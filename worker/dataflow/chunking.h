@@ -1,0 +1,60 @@
+// How a worker cuts its range of iterations into chunks: by what fits the cache first, then by the
+// memory budget. Results do not depend on it. Stateless but for ChunkingMemo, which is thread-safe.
+#ifndef WEIR_WORKER_DATAFLOW_CHUNKING_H_
+#define WEIR_WORKER_DATAFLOW_CHUNKING_H_
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "worker/executor/executable.h"
+
+namespace weir {
+
+struct Chunking {
+  int64_t chunk = 0;    // iterations that run together
+  int64_t threads = 1;  // that have a chunk at the same time
+  // Known only if the step has a budget or is to be explained.
+  int64_t bytes_per_iteration = 0;
+  int64_t predicted_bytes = 0;  // of all arenas together
+  // Bytes that the arenas of one thread may take; 0: any.
+  int64_t thread_budget = 0;
+};
+
+enum class ChunkingDetail { kWhatIsNeeded, kPredictions };
+
+struct ChunkingRequest {
+  const Executable* executable = nullptr;
+  std::string_view function;  // for messages
+  const SymbolBindings* symbols = nullptr;
+  std::string_view local;  // symbol of the number of iterations; empty: the step is not split
+  int64_t iterations = 0;
+  int threads = 1;
+  int64_t budget = 0;  // bytes of all arenas together; 0: any
+  ChunkingDetail detail = ChunkingDetail::kWhatIsNeeded;
+};
+
+// Returns: RESOURCE_EXHAUSTED, with what is needed, if one iteration exceeds the budget.
+absl::StatusOr<Chunking> ChooseChunking(const ChunkingRequest& request);
+
+// The last choice for a step, as looking at arenas takes longer than a small run.
+class ChunkingMemo {
+ public:
+  absl::StatusOr<Chunking> Choose(const ChunkingRequest& request);
+
+ private:
+  bool Fits(const ChunkingRequest& request) const;
+
+  std::mutex mutex_;
+  std::optional<Chunking> last_;
+  // Of the last choice.
+  ChunkingRequest request_;
+  SymbolBindings symbols_;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_DATAFLOW_CHUNKING_H_
