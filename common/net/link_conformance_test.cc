@@ -182,6 +182,20 @@ TEST_P(LinkConformanceTest, GracefulCloseDeliversWhatIsQueued) {
   EXPECT_TRUE(pair.far_events->closed()->ok()) << *pair.far_events->closed();
 }
 
+TEST_P(LinkConformanceTest, WhatWasQueuedBeforeTheCloseOutlivesTheLink) {
+  LinkPair pair = Connect({}, {.receive_window = 4096});
+  pair.Start();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(pair.near->Send({StrCat(i), {SliceOf(std::string(1000, 'x'))}}).ok());
+  }
+  pair.near->Close(absl::OkStatus());
+  pair.near->Close(absl::AbortedError("later calls do nothing"));
+  pair.near.reset();
+  ASSERT_TRUE(WaitForEnd(pair));
+  EXPECT_EQ(pair.far_events->frames(), 100u);
+  EXPECT_TRUE(pair.far_events->closed()->ok()) << *pair.far_events->closed();
+}
+
 TEST_P(LinkConformanceTest, BothSidesSeeTheReasonOfTheEnd) {
   for (const bool near_closes : {true, false}) {
     LinkPair pair = Connect();

@@ -268,10 +268,10 @@ void LinkCore::Close(absl::Status reason) {
   Todo todo;
   {
     std::lock_guard lock(mutex_);
-    if (phase_ >= Phase::kClosing) return;
+    if (phase_ >= Phase::kDraining) return;
     if (!reason.ok()) {
       Abort(reason, &todo);
-    } else if (phase_ != Phase::kDraining) {
+    } else {
       phase_ = Phase::kDraining;
       ArmTimer(Phase::kDraining, setup_.options.linger);
       todo.write = true;

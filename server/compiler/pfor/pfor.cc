@@ -160,8 +160,11 @@ class PforRemoval {
     const ValueId trips =
         builder.Apply("dimension_size", {}, {{"size", node.attr("extent").AsDims()}});
     graph_->region(node.regions[0]).parent = NodeId();
+    // A loop that collects nothing has no extent.
+    Attrs attrs;
+    if (!node.outputs.empty()) attrs.emplace("extent", node.attr("extent"));
     std::vector<ValueId> outputs =
-        builder.ApplyAll("for", {trips}, {{"extent", node.attr("extent")}}, {node.regions[0]});
+        builder.ApplyAll("for", {trips}, std::move(attrs), {node.regions[0]});
     WEIR_RETURN_IF_ERROR(builder.status());
     return outputs;
   }
