@@ -504,5 +504,23 @@ TEST(PforTest, TheSequentialFormRunsInALoop) {
   EXPECT_EQ(Difference((*got)[0], Tensor::Of<int64_t>({3, 3}, {0, 1, 2, 1, 2, 3, 2, 3, 4})), "");
 }
 
+TEST(PforTest, TheSequentialFormOfALoopWithoutResultsChecksAsWell) {
+  CompileReport report;
+  absl::StatusOr<Graph> converted = Convert(R"(
+    func @main(%x: f32[3]) -> (f32[3] "x") {
+      pfor {extent = (3)} (%i: i64[]) {
+        %two = constant {value = i64[] {2}} : i64[]
+        %below = less(%i, %two) : bool[]
+        check(%below) {message = "below two"}
+        yield
+      }
+      return %x
+    })",
+                                            &report, {.loops = CompileOptions::Loops::kSequential});
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  const absl::Status failed = Interpret(*converted, {Tensor::Zeros(DType::kF32, {3})}).status();
+  EXPECT_NE(failed.message().find("below two"), std::string::npos) << failed;
+}
+
 }  // namespace
 }  // namespace weir
