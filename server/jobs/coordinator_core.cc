@@ -34,8 +34,7 @@ absl::StatusOr<ProgramEntry*> CoordinatorCore::ProgramFor(const PreparedSubmissi
   ProgramEntry* program = programs_.FindByKey(prepared.program_key);
   if (program != nullptr) return program;
   if (!prepared.submission.spec.program_id().empty()) {
-    return absl::NotFoundError(
-        StrCat("program ", prepared.program_key, " is not known here (any more): send it again"));
+    return UnknownProgram(prepared.program_key);
   }
   program = programs_.Add(prepared.program_key);
   outbox_->Compile(program->id, prepared.submission.spec.program());

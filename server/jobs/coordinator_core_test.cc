@@ -555,7 +555,7 @@ TEST(CoordinatorCoreTest, FullQueueAndUnknownProgramAreRefused) {
   EXPECT_EQ(harness.Submit("p", 4).status().code(), absl::StatusCode::kResourceExhausted);
   CoreHarness other;
   Submission submission;
-  submission.spec.set_program_id("no such program");
+  submission.spec.set_program_id("0123");
   EXPECT_EQ(other.core.Submit(*Prepare(submission, Limits())).status().code(),
             absl::StatusCode::kNotFound);
 }

@@ -17,8 +17,14 @@ absl::Status TooMuch(std::string_view what, uint64_t got, uint64_t limit) {
       StrCat("the job has ", got, " ", what, "; at most ", limit, " are allowed"));
 }
 
+// Others are known nowhere, and have no place in the text form of a digest.
+bool IsProgramId(const std::string& id) {
+  return id.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 absl::Status CheckProgram(const Submission& submission, const Limits& limits) {
-  if (!submission.spec.program_id().empty()) return absl::OkStatus();
+  const std::string& id = submission.spec.program_id();
+  if (!id.empty()) return IsProgramId(id) ? absl::OkStatus() : UnknownProgram(id);
   const v1::Program& program = submission.spec.program();
   if (program.source().empty()) {
     return InvalidArgument("the job has no program: spec.program.source is empty");
@@ -89,6 +95,11 @@ SpecDigest DigestOf(const Submission& submission, const std::string& program_key
 }
 
 }  // namespace
+
+absl::Status UnknownProgram(std::string_view id) {
+  return absl::NotFoundError(
+      StrCat("program ", id, " is not known here (any more): send it again"));
+}
 
 std::string_view SpecDigest::DifferenceFrom(const SpecDigest& other) const {
   if (program != other.program) return "program";

@@ -40,7 +40,11 @@ struct PreparedSubmission {
   SpecDigest digest;  // computed only for jobs with a submission id
 };
 
-// Returns: INVALID_ARGUMENT or RESOURCE_EXHAUSTED for what no coordinator with these limits takes.
+// NOT_FOUND: upon which a client sends its program again.
+absl::Status UnknownProgram(std::string_view id);
+
+// Returns: NOT_FOUND for what is no id of a program, INVALID_ARGUMENT or RESOURCE_EXHAUSTED for
+// what no coordinator with these limits takes.
 absl::StatusOr<PreparedSubmission> Prepare(Submission submission, const Limits& limits);
 
 }  // namespace weir

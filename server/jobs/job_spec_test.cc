@@ -68,8 +68,10 @@ TEST(JobSpecTest, RefusesWhatIsMissingOrTooMuch) {
   Submission bad = Valid();
   bad.spec.mutable_program()->clear_source();
   EXPECT_EQ(code(bad), absl::StatusCode::kInvalidArgument);
-  bad.spec.set_program_id("known");
+  bad.spec.set_program_id("0123abcd");
   EXPECT_EQ(code(bad), absl::StatusCode::kOk);
+  bad.spec.set_program_id("no id\n");
+  EXPECT_EQ(code(bad), absl::StatusCode::kNotFound);
   bad = Valid();
   bad.spec.mutable_program()->clear_format();
   EXPECT_EQ(code(bad), absl::StatusCode::kInvalidArgument);
