@@ -126,8 +126,8 @@ absl::Status GrpcStream::TakeBytes() {
                           size += bytes.size();
                           return decoder_.Feed(bytes);
                         }));
-  const uint64_t before = received_.fetch_add(size);
-  if (before / kTellBytes != (before + size) / kTellBytes) WantWrite();
+  received_ += size;
+  if (received_ - told_ >= kTellBytes) WantWrite();
   return acknowledged == 0 ? absl::OkStatus() : Acknowledged(acknowledged);
 }
 

@@ -75,10 +75,10 @@ class GrpcStream : public LinkDriver {
   std::deque<Part> parts_;     // used by who has the turn
   bool writes_close_ = false;  // as parts_: the write under way ends with the close message
   bool broken_ = false;        // as parts_: a write failed
-  uint64_t told_ = 0;          // as parts_: of received_, what the peer was told
   std::atomic<uint64_t> sent_{0};
   std::atomic<uint64_t> acknowledged_{0};  // of sent_, what the peer has
   std::atomic<uint64_t> received_{0};
+  std::atomic<uint64_t> told_{0};  // of received_, what the peer was told
   std::atomic<bool> stopped_{false};
   // Touched where an operation begins and where it is done, which may be on two threads: the order
   // that gRPC gives is one that a thread sanitizer, blind to gRPC's own locks, does not see.

@@ -71,17 +71,16 @@ class PySession {
   explicit PySession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 
   // Returns: (arrays, report), the report as a message, since few want it as a dictionary.
-  py::tuple Run(const std::shared_ptr<Program>& program, const std::vector<py::array>& inputs,
-                int workers, int64_t memory_budget, bool profile) {
+  py::tuple Run(const Program& program, const std::vector<py::array>& inputs, int workers,
+                int64_t memory_budget, bool profile) {
     std::vector<Tensor> tensors;
     for (const py::array& input : inputs) tensors.push_back(ToTensor(input));
-    for (v1::JobSpec* spec : {&program->spec, &program->brief}) {
-      spec->set_workers(static_cast<uint32_t>(workers));
-      spec->set_memory_budget(memory_budget);
-      spec->set_profile(profile);
-    }
-    const v1::Job job = WaitFor(Submit(program, tensors));
-    if (program->prints) PrintLines(job.id());
+    v1::JobSpec options;
+    options.set_workers(static_cast<uint32_t>(workers));
+    options.set_memory_budget(memory_budget);
+    options.set_profile(profile);
+    const v1::Job job = WaitFor(Submit(program, options, tensors));
+    if (program.prints) PrintLines(job.id());
     if (job.state() != v1::Job::SUCCEEDED) {
       Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()),
                          job.failure().message()));
@@ -134,27 +133,30 @@ class PySession {
   }
 
   // Returns: the id of the job.
-  std::string Submit(const std::shared_ptr<Program>& program, const std::vector<Tensor>& inputs) {
-    const auto known = program_ids_.find(program->number);
+  std::string Submit(const Program& program, v1::JobSpec options,
+                     const std::vector<Tensor>& inputs) {
+    const auto known = program_ids_.find(program.number);
     if (known != program_ids_.end()) {
-      program->brief.set_program_id(known->second);
-      absl::StatusOr<v1::SubmitResponse> submitted = Submit(program->brief, inputs);
+      v1::JobSpec brief = program.brief;
+      brief.MergeFrom(options);
+      brief.set_program_id(known->second);
+      absl::StatusOr<v1::SubmitResponse> submitted = Submit(brief, inputs);
       if (submitted.ok()) return submitted->job().id();
       if (!absl::IsNotFound(submitted.status())) Raise(submitted.status());
     }
-    const v1::SubmitResponse response = ValueOrRaise(Submit(program->spec, inputs));
+    options.MergeFrom(program.spec);
+    const v1::SubmitResponse response = ValueOrRaise(Submit(options, inputs));
     // Programs that are gone leave their ids behind.
     if (program_ids_.size() >= kMostPrograms) program_ids_.clear();
-    program_ids_.insert_or_assign(program->number, response.program_id());
+    program_ids_.insert_or_assign(program.number, response.program_id());
     return response.job().id();
   }
 
   absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
                                             const std::vector<Tensor>& inputs) {
     const std::shared_ptr<Session> session = Use();
-    const v1::JobSpec submitted = spec;  // another thread may change it once the lock is released
     py::gil_scoped_release unlocked;
-    return session->Submit(submitted, inputs);
+    return session->Submit(spec, inputs);
   }
 
   v1::Job WaitFor(const std::string& id) {

@@ -1,16 +1,13 @@
 #include "common/ops/control/recursion.h"
 
 #include <algorithm>
-#include <set>
 
 #include "common/base/str_cat.h"
 
 namespace weir {
 namespace {
 
-using Names = std::set<std::string, std::less<>>;
-
-void CollectCallees(const Graph& graph, RegionId region, Names* out) {
+void CollectCallees(const Graph& graph, RegionId region, FunctionNames* out) {
   for (NodeId id : graph.region(region).nodes) {
     const Node& node = graph.node(id);
     if (node.op == "call") out->insert(node.attr("callee").AsString());
@@ -19,15 +16,15 @@ void CollectCallees(const Graph& graph, RegionId region, Names* out) {
 }
 
 // The functions that each function reaches by one call or more.
-std::map<std::string, Names> Reached(const Graph& graph) {
-  std::map<std::string, Names> reach;
+std::map<std::string, FunctionNames> Reached(const Graph& graph) {
+  std::map<std::string, FunctionNames> reach;
   for (const Function& function : graph.functions()) {
-    CollectCallees(graph, function.body, &reach[function.name]);
+    reach.emplace(function.name, CalleesOf(graph, function.body));
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (auto& [name, callees] : reach) {
-      Names grown = callees;
+      FunctionNames grown = callees;
       for (const std::string& callee : callees) {
         auto it = reach.find(callee);
         if (it != reach.end()) grown.insert(it->second.begin(), it->second.end());
@@ -41,6 +38,12 @@ std::map<std::string, Names> Reached(const Graph& graph) {
 }
 
 }  // namespace
+
+FunctionNames CalleesOf(const Graph& graph, RegionId region) {
+  FunctionNames callees;
+  CollectCallees(graph, region, &callees);
+  return callees;
+}
 
 bool IsTailCall(const Graph& graph, NodeId call) {
   const Node& node = graph.node(call);
@@ -60,9 +63,9 @@ Recursion::Recursion(const Graph& graph) {
 }
 
 void Recursion::FindSets(const Graph& graph) {
-  const std::map<std::string, Names> reach = Reached(graph);
+  const std::map<std::string, FunctionNames> reach = Reached(graph);
   for (const Function& function : graph.functions()) {
-    const Names& reached = reach.at(function.name);
+    const FunctionNames& reached = reach.at(function.name);
     if (!reached.contains(function.name)) continue;
     int set = -1;
     for (const std::string& other : reached) {

@@ -4,6 +4,7 @@
 #define WEIR_COMMON_OPS_CONTROL_RECURSION_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@ namespace weir {
 
 // A call without the attribute max_depth.
 inline constexpr int64_t kDefaultMaxDepth = 64;
+
+// The functions that calls inside of a region name, those in inner regions too.
+using FunctionNames = std::set<std::string, std::less<>>;
+FunctionNames CalleesOf(const Graph& graph, RegionId region);
 
 class Recursion {
  public:

@@ -1,7 +1,6 @@
 #include "server/compiler/recursion/recursion.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,25 +13,13 @@
 namespace weir {
 namespace {
 
-using Names = std::set<std::string, std::less<>>;
-
-void CollectCallees(const Graph& graph, RegionId region, Names* out) {
-  for (NodeId id : graph.region(region).nodes) {
-    const Node& node = graph.node(id);
-    if (node.op == "call") out->insert(node.attr("callee").AsString());
-    for (RegionId inner : node.regions) CollectCallees(graph, inner, out);
-  }
-}
-
 // The recursive functions that something else needs: the entry, and what is called by functions of
 // other sets or of none.
-Names Roots(const Graph& graph, const Recursion& recursion) {
-  Names roots;
+FunctionNames Roots(const Graph& graph, const Recursion& recursion) {
+  FunctionNames roots;
   for (const Function& function : graph.functions()) {
     const int set = recursion.SetOf(function.name);
-    Names callees;
-    CollectCallees(graph, function.body, &callees);
-    for (const std::string& callee : callees) {
+    for (const std::string& callee : CalleesOf(graph, function.body)) {
       const int called = recursion.SetOf(callee);
       if (called >= 0 && called != set) roots.insert(callee);
     }
@@ -74,7 +61,7 @@ void TakePlace(Graph* graph, const Lowered& lowered) {
 absl::Status LowerRecursion(Graph* graph, const CompileOptions&, CompileReport*) {
   const Recursion recursion(*graph);
   if (recursion.sets().empty()) return absl::OkStatus();
-  const Names roots = Roots(*graph, recursion);
+  const FunctionNames roots = Roots(*graph, recursion);
   std::vector<Lowered> all;
   for (const std::string& root : roots) {
     const Recursion::Set& set = recursion.sets()[recursion.SetOf(root)];
