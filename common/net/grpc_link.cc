@@ -18,6 +18,8 @@
 namespace weir {
 namespace {
 
+constexpr int kMaxReadBytes = 64 << 10;  // of one read from a socket
+
 const std::string& ConnectMethod() {
   static const auto* const name =
       new std::string(StrCat("/", v1::WorkerLink::service_full_name(), "/Connect"));
@@ -230,6 +232,8 @@ class GrpcDialer::State {
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    // gRPC takes the memory of the next read ahead, up to 4 MiB of it after large ones.
+    arguments.SetInt(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMaxReadBytes);
     auto connection = std::make_unique<Connection>();
     connection->channel = grpc::CreateCustomChannel(
         address,
