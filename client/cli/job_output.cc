@@ -78,7 +78,7 @@ void PrintProfile(const v1::RunCounters& counters) {
   }
   for (const v1::OpCount& op : counters.ops()) {
     std::cerr << op.op() << ": " << op.launches() << " launches, " << op.elements()
-              << " elements\n";
+              << " elements, " << op.ns() / 1000 << " us\n";
   }
   std::cerr << counters.bytes_gathered() << " bytes gathered\n";
 }

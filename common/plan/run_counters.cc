@@ -63,6 +63,7 @@ void AddOpCounts(const google::protobuf::RepeatedPtrField<v1::OpCount>& counts,
       v1::OpCount& count = by_name[each.op()];
       count.set_launches(Plus(count.launches(), each.launches()));
       count.set_elements(Plus(count.elements(), each.elements()));
+      count.set_ns(Plus(count.ns(), each.ns()));
     }
   }
   sum->Clear();

@@ -186,11 +186,12 @@ void Run::AddProfile(const std::string& function, const StepStats& stats) {
   google::protobuf::RepeatedPtrField<v1::OpCount> ops;
   for (size_t i = 0; i < AllOps().size(); ++i) {
     const OpCounts::Count& count = stats.ops->counts()[i];
-    if (count.launches == 0) continue;
+    if (count.launches == 0 && count.ns == 0) continue;
     v1::OpCount* op = ops.Add();
     op->set_op(std::string(AllOps()[i].name));
     op->set_launches(count.launches);
     op->set_elements(count.elements);
+    op->set_ns(count.ns);
   }
   AddOpCounts(ops, counters_.mutable_ops());
   counters_.set_bytes_gathered(counters_.bytes_gathered() + stats.ops->bytes_gathered());

@@ -75,12 +75,19 @@ void OpCounts::Add(const ActivationCounts& run) {
   bytes_gathered_ += run.bytes_gathered;
 }
 
+void OpCounts::AddTime(const OpDef& op, int64_t ns) {
+  counts_[IndexOf(&op)].ns += ns;
+  ns_ += ns;
+}
+
 void OpCounts::Add(const OpCounts& other) {
   for (size_t i = 0; i < counts_.size(); ++i) {
     counts_[i].launches += other.counts_[i].launches;
     counts_[i].elements += other.counts_[i].elements;
+    counts_[i].ns += other.counts_[i].ns;
   }
   bytes_gathered_ += other.bytes_gathered_;
+  ns_ += other.ns_;
 }
 
 const OpCounts::Count& OpCounts::of(std::string_view op) const {

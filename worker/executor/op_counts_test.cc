@@ -46,6 +46,26 @@ TEST(OpCountsTest, EachOpOfAGroupCountsItsElements) {
   EXPECT_EQ(counts.of("subtract").launches, 0);
 }
 
+TEST(OpCountsTest, TimesOfOpsAddUpAndLoopsHaveWhatTheirBodiesDidNotTake) {
+  const OpCounts counts =
+      CountsOf(R"(
+    func @main(%trips: i64[], %x: f32[n,64], %w: f32[64,64]) -> (f32[n,64]) {
+      %out, %same = for(%trips, %x, %w) (%i: i64[], %c: f32[n,64], %m: f32[64,64]) {
+        %d = dot_general(%c, %m) {lhs_batch = [], lhs_contract = [1], rhs_batch = [],
+                                  rhs_contract = [0]}
+        yield %d, %m
+      }
+      return %out
+    })",
+               {{"n", 100}},
+               {Tensor::Of<int64_t>({}, {3}), Tensor::Zeros(DType::kF32, {100, 64}),
+                Tensor::Zeros(DType::kF32, {64, 64})});
+  EXPECT_EQ(counts.of("dot_general").launches, 3);
+  EXPECT_GT(counts.of("dot_general").ns, 0);
+  EXPECT_GT(counts.of("for").ns, 0);
+  EXPECT_EQ(counts.ns(), counts.of("dot_general").ns + counts.of("for").ns);
+}
+
 TEST(OpCountsTest, ABranchComputesItsOwnRows) {
   Tensor which = Tensor::Zeros(DType::kI32, {100});
   which.mutable_data<int32_t>()[37] = 1;

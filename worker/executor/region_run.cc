@@ -1,5 +1,6 @@
 #include "worker/executor/region_run.h"
 
+#include <chrono>
 #include <cstring>
 
 #include "common/base/status.h"
@@ -56,6 +57,23 @@ absl::Status RunStepOf(Activation* activation, int index, const Activation::Memo
        .lines = context->lines});
 }
 
+int64_t NowNs() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+// Steps inside of a control step have added their times, which are not its own.
+absl::Status RunTimedStepOf(Activation* activation, int index, const Activation::Memory& memory,
+                            RunContext* context) {
+  OpCounts* ops = context->stats->ops;
+  if (ops == nullptr) return RunStepOf(activation, index, memory, context);
+  const int64_t inside = ops->ns();
+  const int64_t start = NowNs();
+  const absl::Status status = RunStepOf(activation, index, memory, context);
+  const int64_t took = NowNs() - start;
+  ops->AddTime(*activation->plan().steps()[index].op, took - (ops->ns() - inside));
+  return status;
+}
+
 }  // namespace
 
 absl::Status RunActivation(Activation* activation, const Activation::Memory& memory,
@@ -65,7 +83,7 @@ absl::Status RunActivation(Activation* activation, const Activation::Memory& mem
     if (context->cancelled != nullptr && context->cancelled->load(std::memory_order_relaxed)) {
       return absl::CancelledError("the run was cancelled");
     }
-    absl::Status status = RunStepOf(activation, s, memory, context);
+    absl::Status status = RunTimedStepOf(activation, s, memory, context);
     if (!status.ok()) return Annotate(status, plan.graph().Describe(plan.steps()[s].node));
     Poison(*activation, s, memory);
   }

@@ -1,5 +1,7 @@
 """What `weir.explain` counts of a run."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,17 @@ def test_the_summary_names_operations_and_steps():
 def test_few_iterations(n):
     elements = weir.explain(weir.vmap(wnp.tanh), _numbers(n)).counters["elements"]
     assert elements.get("tanh", 0) == n
+
+
+def test_the_times_of_operations_are_within_the_run():
+    a, w = _numbers(512, 256), _numbers(256, 256)
+
+    def body(row):
+        return weir.fori_loop(0, 3, lambda i, x: wnp.tanh(x @ w), row)
+
+    explanation = weir.explain(weir.vmap(body), a)
+    times = explanation.counters["op_ns"]
+    assert 0 < times["dot_general"] <= sum(times.values())
+    assert all(ns > 0 for ns in times.values())
+    assert sum(times.values()) <= 2 * os.cpu_count() * int(explanation.report["run_ns"])
+    assert "dot_general: " in str(explanation)

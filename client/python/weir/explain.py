@@ -14,7 +14,9 @@ class Explanation:
       notes: further remarks of the compiler.
       counters: of one run, summed over workers: kernel_launches, chunks, arena_bytes, run_ns,
         bytes_gathered, ...; `elements` and `op_launches` are dictionaries by operation. An element
-        counts each time that it is computed; operations that are fused share a launch.
+        counts each time that it is computed; operations that are fused share a launch. `op_ns`
+        has nanoseconds of all threads together: a launch counts for the first of its operations, a
+        loop or branch for what it does between them.
       steps: one dictionary for each step of that run: how many iterations it had, how many ran at
         once (chunk), and what of memory was predicted and measured.
       report: the whole report of that run.
@@ -30,8 +32,10 @@ class Explanation:
         ops = counters.pop("ops", [])
         self.steps = [_as_numbers(step) for step in counters.pop("steps", [])]
         self.counters = {name: int(value) for name, value in counters.items()}
-        self.counters["elements"] = {each["op"]: int(each["elements"]) for each in ops}
-        self.counters["op_launches"] = {each["op"]: int(each["launches"]) for each in ops}
+        launched = [each for each in ops if int(each["launches"])]
+        self.counters["elements"] = {each["op"]: int(each["elements"]) for each in launched}
+        self.counters["op_launches"] = {each["op"]: int(each["launches"]) for each in launched}
+        self.counters["op_ns"] = {each["op"]: int(each["ns"]) for each in ops if int(each["ns"])}
 
     def text(self, stage=None):
         """Returns: the program after a stage, or all of them with the reason for each.
@@ -68,6 +72,8 @@ class Explanation:
             f"  {op}: {count} elements in {self.counters['op_launches'][op]} launches"
             for op, count in self.counters["elements"].items()
         ]
+        slowest = sorted(self.counters["op_ns"].items(), key=lambda each: -each[1])
+        lines += [f"  {op}: {ns / 1e3:.3g} us" for op, ns in slowest]
         lines += [_step_text(step) for step in self.steps]
         return "\n".join(lines + [f"stages, for text(stage): {' '.join(self.stages)}"])
 

@@ -27,6 +27,7 @@ class Matmul(Row):
     def build(self):
         self.mapped = [self.normal(self.n, 1, 1000)]
         self.shared = [self.weights(1000, 1000)]
+        self.flops = 2 * 1000 * 1000
 
     def example(self, x, w):
         return x @ w

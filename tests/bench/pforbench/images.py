@@ -17,6 +17,15 @@ class Network(Row):
     sizes = (1, 16, 256)
     quick_sizes = (1, 3)
 
+    def count(self, size, channels, kernel, dense):
+        """Counts the operations of images of [size, size] through convolutions between `channels`
+        and dense layers between `dense`.
+        """
+        for inputs, outputs in zip(channels, channels[1:]):
+            self.flops += 2 * size * size * kernel * kernel * inputs * outputs
+            size //= 2
+        self.flops += sum(2 * inputs * outputs for inputs, outputs in zip(dense, dense[1:]))
+
     def set_up(self, images, kernels, biases, dense):
         """Takes images [n, 1, c, h, w], kernels [o, c, h, w], and dense weights and biases."""
         if self.f.channels_last:
@@ -41,6 +50,7 @@ class Digits(Network):
 
     def build(self):
         images = np.load(DIGITS / "image.npy")[: self.n]
+        self.count(8, (1, 16, 32), 3, (128, 64, 10))
         if self.f.name == "weir":
             import weir
 
@@ -66,6 +76,7 @@ class Mnist(Network):
         biases = [self.normal(32, scale=0.1), self.normal(64, scale=0.1)]
         dense = [self.weights(3136, 1024), self.normal(1024, scale=0.1)]
         dense += [self.weights(1024, 10), self.normal(10, scale=0.1)]
+        self.count(28, (1, 32, 64), 5, (3136, 1024, 10))
         self.set_up(images, kernels, biases, dense)
 
 

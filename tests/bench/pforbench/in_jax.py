@@ -38,8 +38,17 @@ class Framework:
     def at(self, xs, t):
         return xs[t]
 
+    def put(self, xs, t, x):
+        return jnp.asarray(xs).at[t].set(x)
+
+    def concat(self, parts):
+        return jnp.concatenate(parts, axis=-1)
+
     def cond(self, holds, then, otherwise, x):
         return lax.cond(holds, then, otherwise, x)
+
+    def choose(self, holds, then, otherwise, xs):
+        return lax.cond(holds, then, otherwise, *xs)
 
     def while_loop(self, cond, body, carry, bound):
         return lax.while_loop(lambda c: cond(*c), lambda c: body(*c), carry)

@@ -40,8 +40,17 @@ class Framework:
     def at(self, xs, t):
         return tf.gather(xs, t)
 
+    def put(self, xs, t, x):
+        return tf.tensor_scatter_nd_update(xs, [[t]], [x])
+
+    def concat(self, parts):
+        return tf.concat(parts, axis=-1)
+
     def cond(self, holds, then, otherwise, x):
         return tf.cond(holds, lambda: then(x), lambda: otherwise(x))
+
+    def choose(self, holds, then, otherwise, xs):
+        return tf.cond(holds, lambda: then(*xs), lambda: otherwise(*xs))
 
     def while_loop(self, cond, body, carry, bound):
         return tf.while_loop(cond, body, carry)

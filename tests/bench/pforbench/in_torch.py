@@ -42,8 +42,18 @@ class Framework:
     def at(self, xs, t):
         return xs[t]
 
+    def put(self, xs, t, x):
+        places = torch.arange(xs.shape[0]).reshape(-1, *[1] * x.dim())
+        return torch.where(places == t, x, xs)
+
+    def concat(self, parts):
+        return torch.cat(parts, dim=-1)
+
     def cond(self, holds, then, otherwise, x):
         return torch.where(holds, then(x), otherwise(x))
+
+    def choose(self, holds, then, otherwise, xs):
+        return _masked(holds, then(*xs), otherwise(*xs))
 
     def while_loop(self, cond, body, carry, bound):
         carry = tuple(torch.as_tensor(x) for x in carry)

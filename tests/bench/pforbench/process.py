@@ -57,6 +57,10 @@ class Peer:
         """Returns: seconds for one run of the row. Raises: Failed."""
         return self._ask("time")
 
+    def profile(self):
+        """Returns: where the time of a run goes, see `in_weir`. Raises: Failed."""
+        return self._ask("profile")
+
     def time_loop(self):
         """Returns: seconds for one example of the row in the loop to compare with. Raises:
         Failed.
@@ -119,13 +123,19 @@ class _Server:
         self._calls = {}
 
     def prepare(self, name, n):
-        self._program = self._framework.compile(self._rows[name](self._framework, n))
+        row = self._rows[name](self._framework, n)
+        self._program = self._framework.compile(row)
         self._calls = {}
-        results = [_bytes_of(x) for x in self._program.results()]
-        return results, self._program.notes, self._program.facts
+        results = self._program.results()
+        moved = sum(x.nbytes for x in [*row.mapped, *row.shared, *results])
+        facts = {**self._program.facts, "flops": n * row.flops, "bytes": moved}
+        return [_bytes_of(x) for x in results], self._program.notes, facts
 
     def time(self):
         return self._seconds(self._program.run)
+
+    def profile(self):
+        return self._program.profile()
 
     def time_loop(self):
         return self._seconds(self._program.run_loop) / self._program.loop_examples

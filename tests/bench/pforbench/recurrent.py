@@ -22,6 +22,7 @@ class Lstm(Row):
             self.weights(STATE, 4 * STATE),
             self.normal(4 * STATE, scale=0.1),
         ]
+        self.flops = self.steps * 2 * (INPUTS + STATE) * 4 * STATE
 
     def step(self, x, h, c, w_input, w_hidden, bias):
         """Returns: the state after `x`."""
@@ -46,6 +47,7 @@ class RaggedLstm(Lstm):
     def build(self):
         super().build()
         self.bound = self.steps
+        self.flops = 0  # it differs by example
         lengths = self.random.randint(1, self.steps + 1, self.n).astype(np.int32)
         self.mapped.append(lengths)
 

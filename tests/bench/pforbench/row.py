@@ -14,6 +14,8 @@ class Row:
       mapped: list of arrays whose leading axis counts the examples.
       shared: list of arrays that all examples share.
       bound: the most trips of a loop in an example; 0 where there is no loop.
+      flops: floating-point operations of the products of an example, for rows that are held against
+        the machine's limit; 0 for others.
     """
 
     name = ""
@@ -24,12 +26,13 @@ class Row:
         self.f = f
         self.n = n
         self.mapped, self.shared, self.bound = [], [], 0
+        self.flops = 0
         # The numbers of this generator are the same in all versions of NumPy.
         self.random = np.random.RandomState(n + 1)
         self.build()
 
     def build(self):
-        """Fills `mapped`, `shared` and `bound`."""
+        """Fills the other attributes."""
         raise NotImplementedError
 
     def example(self, *arrays):

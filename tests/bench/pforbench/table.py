@@ -15,6 +15,7 @@ class Line:
       samples: for each framework its times, in seconds.
       loop_samples: times of one example in Weir's loop.
       facts: figures of Weir.
+      limit: the shortest time that the machine allows, in seconds; 0 where it is not known.
     """
 
     def __init__(self, row, n):
@@ -23,6 +24,7 @@ class Line:
         self.samples = {}
         self.loop_samples = []
         self.facts = {}
+        self.limit = 0.0
 
     def seconds(self, framework, middle):
         """Returns: the time of a framework, or None."""
@@ -36,11 +38,13 @@ class Line:
         ratio = f"{seconds['weir'] / min(peers):.2f}" if seconds["weir"] and peers else DASH
         loop = duration(middle(self.loop_samples)) if self.loop_samples else DASH
         facts = [str(self.facts.get(name, DASH)) for name in ("launches", "fallbacks")]
+        reached = f"{100 * self.limit / seconds['weir']:.0f} %" if self.limit else DASH
         times = [duration(seconds[name]) for name in FRAMEWORKS]
-        return [self.row, str(self.n), *times, ratio, loop, *facts]
+        return [self.row, str(self.n), *times, ratio, reached, loop, *facts]
 
 
-HEADINGS = ["row", "n", *FRAMEWORKS, "weir/best peer", "for_loop each", "launches", "fallbacks"]
+HEADINGS = ["row", "n", *FRAMEWORKS, "weir/best peer", "roofline"]
+HEADINGS += ["for_loop each", "launches", "fallbacks"]
 
 
 def duration(seconds):
