@@ -24,7 +24,8 @@ class TreeLstm(Row):
         most = LEAVES[1]
         self.bound = 2 * most - 1
         leaves = self.random.randint(LEAVES[0], most + 1, self.n).astype(np.int32)
-        tokens = self.random.randint(0, WORDS, (self.n, most)).astype(np.int32)
+        # One more than there are leaves, for reads behind the last of them.
+        tokens = self.random.randint(0, WORDS, (self.n, most + 1)).astype(np.int32)
         shifts = np.stack([self._transitions(count) for count in leaves])
         self.mapped = [tokens, shifts, 2 * leaves - 1]
         self.shared = [
