@@ -204,8 +204,8 @@ class GatherKernel final : public Kernel {
   const std::vector<int> places_;
 };
 
-// One slice of updates on the elements of the result that lie inside; from innermost axis outwards
-// by recursion over the window axes.
+// One slice of updates on the elements of the result that lie inside, by recursion over the window
+// axes down to lines along the last of them.
 template <Combiner combiner, class T>
 struct Updates {
   absl::Span<const int64_t> window;        // extents
@@ -215,14 +215,27 @@ struct Updates {
   absl::Span<const int64_t> limit;  // extents of the result
 
   void Apply(size_t axis, const T* from, T* to) const {
-    if (axis == window.size()) {
-      *to = CombineStored<combiner, T>(*to, *from);
-      return;
-    }
+    if (axis == window.size()) return Line(1, from, 1, to, 1);
     const int64_t begin = std::max<int64_t>(0, -first[axis]);
     const int64_t end = std::min(window[axis], limit[axis] - first[axis]);
-    for (int64_t i = begin; i < end; ++i) {
-      Apply(axis + 1, from + i * from_strides[axis], to + (first[axis] + i) * to_strides[axis]);
+    from += begin * from_strides[axis];
+    to += (first[axis] + begin) * to_strides[axis];
+    if (axis + 1 == window.size()) {
+      return Line(end - begin, from, from_strides[axis], to, to_strides[axis]);
+    }
+    for (int64_t i = begin; i < end; ++i, from += from_strides[axis], to += to_strides[axis]) {
+      Apply(axis + 1, from, to);
+    }
+  }
+
+  static void Line(int64_t count, const T* from, int64_t from_stride, T* to, int64_t to_stride) {
+    if (from_stride == 1 && to_stride == 1) {
+      for (int64_t i = 0; i < count; ++i) to[i] = CombineStored<combiner, T>(to[i], from[i]);
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        T& stored = to[i * to_stride];
+        stored = CombineStored<combiner, T>(stored, from[i * from_stride]);
+      }
     }
   }
 };
