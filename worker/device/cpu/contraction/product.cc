@@ -9,6 +9,10 @@ namespace {
 // Blocks that stay in the inner caches: a block of A in L2, a panel of B in L1.
 constexpr int64_t kDepthBlock = 256;
 constexpr int64_t kRowBlock = 96;
+// Where panels of B are packed as they are needed, each is used for this many rows, and so many
+// vectors are packed at a time: lines of memory that lie side by side are read together.
+constexpr int64_t kPanelRows = 384;
+constexpr int64_t kPanelVectors = 8;
 // From this many rows on, packing the columns pays off: with lines that spread over the cache and
 // with others.
 constexpr int64_t kPackRowsSpread = 97;
@@ -20,7 +24,7 @@ bool ReadsInPlace(const ProductArgs<T>& args) {
   return args.b.column == 1 && args.rows < least;
 }
 
-// Where the vectors of side B are.
+// Where the vectors of side B are, from the block of depth on that is computed.
 template <class T>
 struct Columns {
   const T* data;
@@ -47,7 +51,7 @@ struct Panel {
     tile.a = args.a.data + row * args.a.row + begin * args.a.column;
     tile.a_row = args.a.row;
     tile.a_depth = args.a.column;
-    tile.b = b.data + begin * b.depth;
+    tile.b = b.data;
     tile.b_vector = b.vector;
     tile.b_depth = b.depth;
     tile.continues = begin > 0;
@@ -101,7 +105,7 @@ void WholeVectors(const TileLoops<T>& loops, const ProductArgs<T>& args, const C
       for (int64_t v = 0; v < vectors; v += step) {
         const Panel<T> panel{loops,
                              args,
-                             {b.data + v * b.vector, b.vector, b.depth},
+                             {b.data + v * b.vector + begin * b.depth, b.vector, b.depth},
                              v * loops.lanes,
                              std::min(step, vectors - v)};
         panel.Direct(row, end, begin, depth);
@@ -121,6 +125,76 @@ void StagedVectors(const TileLoops<T>& loops, const ProductArgs<T>& args, const 
     const Panel<T> panel{
         loops, args, {b.data + (v - first) * b.vector, b.vector, b.depth}, v * loops.lanes, count};
     panel.Staged(std::min(count * loops.lanes, args.columns - v * loops.lanes));
+  }
+}
+
+// The most vectors of a panel of this depth that is packed as it is needed; `step` are computed
+// together.
+int64_t PanelVectors(int64_t all, int64_t step, int64_t depth) {
+  const int64_t fit = kPanelVectors * kDepthBlock / std::max<int64_t>(1, depth);
+  return std::min(all, step * std::max<int64_t>(1, fit / step));
+}
+
+template <class T>
+int64_t PanelVectors(const TileLoops<T>& loops, const ProductArgs<T>& args, int64_t depth) {
+  const int64_t all = (args.columns + loops.lanes - 1) / loops.lanes;
+  return PanelVectors(all, loops.VectorsFor(args.rows), depth);
+}
+
+// Packs `vectors` vectors from `column` on over depth [begin, begin + depth).
+template <class T>
+Columns<T> PackPanel(const TileLoops<T>& loops, const ProductArgs<T>& args, int64_t column,
+                     int64_t vectors, int64_t begin, int64_t depth, T* panel) {
+  const T* from = args.b.data + begin * args.b.row + column * args.b.column;
+  const int64_t lanes = loops.lanes;
+  const int64_t columns = std::min(vectors * lanes, args.columns - column);
+  if (args.b.column == 1 && columns == vectors * lanes) {
+    loops.copy(from, args.b.row, panel, vectors * lanes, depth, vectors);
+    return {panel, lanes, vectors * lanes};
+  }
+  PackColumns(loops, depth, columns, {from, args.b.row, args.b.column}, panel);
+  return {panel, depth * lanes, lanes};
+}
+
+// Packs each panel of whole vectors for a block of rows and computes what needs it.
+template <class T>
+void WholeVectorsByPanels(const TileLoops<T>& loops, const ProductArgs<T>& args, int64_t vectors,
+                          T* scratch) {
+  const int64_t rows = EvenPart(args.rows, kPanelRows);
+  for (int64_t row = 0; row < args.rows; row += rows) {
+    int64_t begin = 0;
+    do {
+      const int64_t depth = std::min(kDepthBlock, args.depth - begin);
+      const int64_t most = PanelVectors(loops, args, depth);
+      for (int64_t first = 0; first < vectors; first += most) {
+        const int64_t count = std::min(most, vectors - first);
+        const Columns<T> b =
+            PackPanel(loops, args, first * loops.lanes, count, begin, depth, scratch);
+        const int64_t step = EvenPart(count, loops.VectorsFor(args.rows));
+        for (int64_t v = 0; v < count; v += step) {
+          const Panel<T> panel{loops,
+                               args,
+                               {b.data + v * b.vector, b.vector, b.depth},
+                               (first + v) * loops.lanes,
+                               std::min(step, count - v)};
+          panel.Direct(row, std::min(row + rows, args.rows), begin, depth);
+        }
+      }
+      begin += depth;
+    } while (begin < args.depth);
+  }
+}
+
+// The same over the whole depth for vectors from `first` on that are staged.
+template <class T>
+void StagedVectorsByPanels(const TileLoops<T>& loops, const ProductArgs<T>& args, int64_t first,
+                           int64_t vectors, T* scratch) {
+  const int64_t most = PanelVectors(loops, args, args.depth);
+  for (; first < vectors; first += most) {
+    const int64_t end = std::min(first + most, vectors);
+    const Columns<T> b =
+        PackPanel(loops, args, first * loops.lanes, end - first, 0, args.depth, scratch);
+    StagedVectors(loops, args, b, first, end);
   }
 }
 
@@ -155,10 +229,12 @@ void PackColumns(const TileLoops<T>& loops, int64_t depth, int64_t columns,
 }
 
 template <class T>
-int64_t ProductScratch(const TileLoops<T>& loops, const ProductArgs<T>& args) {
-  if (args.packed_b != nullptr) return 0;
-  if (!ReadsInPlace(args)) return PackedElements(args.depth, args.columns, loops.lanes);
-  return args.columns % loops.lanes == 0 ? 0 : args.depth * loops.lanes;
+int64_t ProductScratch(const TileLoops<T>& loops, int64_t depth, int64_t columns) {
+  const int64_t all = (columns + loops.lanes - 1) / loops.lanes;
+  const int64_t step = std::max(loops.vectors, loops.row_vectors);
+  // By depth blocks where results are written directly, over the whole depth where they are staged.
+  const int64_t vectors = std::max(kPanelVectors * kDepthBlock, depth * step);
+  return std::min(depth * all, vectors) * loops.lanes;
 }
 
 template <class T>
@@ -167,34 +243,28 @@ void Product(const TileLoops<T>& loops, const ProductArgs<T>& args, T* scratch) 
   const int64_t lanes = loops.lanes;
   const int64_t whole = args.columns / lanes;
   const int64_t all = (args.columns + lanes - 1) / lanes;
-  if (args.packed_b == nullptr && ReadsInPlace(args)) {
-    const Columns<T> b{args.b.data, lanes, args.b.row};
-    if (args.c.column == 1) {
-      if (whole > 0) WholeVectors(loops, args, b, whole);
-    } else {
-      StagedVectors(loops, args, b, 0, whole);
-    }
-    if (whole == all) return;
-    const Matrix<const T> rest{args.b.data + whole * lanes, args.b.row, 1};
-    PackColumns(loops, args.depth, args.columns - whole * lanes, rest, scratch);
-    StagedVectors(loops, args, {scratch, args.depth * lanes, lanes}, whole, all);
+  const bool direct = args.c.column == 1;
+  const int64_t staged = direct ? whole : 0;  // the first vector that is
+  if (args.packed_b != nullptr) {
+    const Columns<T> b{args.packed_b, args.depth * lanes, lanes};
+    if (direct && whole > 0) WholeVectors(loops, args, b, whole);
+    StagedVectors(loops, args, {b.data + staged * b.vector, b.vector, b.depth}, staged, all);
     return;
   }
-  const T* packed = args.packed_b;
-  if (packed == nullptr) {
-    PackColumns(loops, args.depth, args.columns, args.b, scratch);
-    packed = scratch;
+  if (!ReadsInPlace(args)) {
+    if (direct && whole > 0) WholeVectorsByPanels(loops, args, whole, scratch);
+    StagedVectorsByPanels(loops, args, staged, all, scratch);
+    return;
   }
-  const Columns<T> b{packed, args.depth * lanes, lanes};
-  const bool direct = args.c.column == 1;
+  const Columns<T> b{args.b.data, lanes, args.b.row};
   if (direct && whole > 0) WholeVectors(loops, args, b, whole);
-  const int64_t first = direct ? whole : 0;
-  StagedVectors(loops, args, {packed + first * b.vector, b.vector, b.depth}, first, all);
+  StagedVectors(loops, args, {b.data + staged * lanes, b.vector, b.depth}, staged, whole);
+  StagedVectorsByPanels(loops, args, whole, all, scratch);
 }
 
 #define WEIR_INSTANTIATE(T)                                                                        \
   template void PackColumns<T>(const TileLoops<T>&, int64_t, int64_t, const Matrix<const T>&, T*); \
-  template int64_t ProductScratch<T>(const TileLoops<T>& loops, const ProductArgs<T>&);            \
+  template int64_t ProductScratch<T>(const TileLoops<T>& loops, int64_t depth, int64_t columns);   \
   template void Product<T>(const TileLoops<T>& loops, const ProductArgs<T>& args, T* scratch);
 WEIR_INSTANTIATE(float)
 WEIR_INSTANTIATE(double)

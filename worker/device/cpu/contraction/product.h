@@ -2,8 +2,8 @@
 // over k in ascending order whatever the sizes, so every blocking gives the same bits. Stateless;
 // usable from any thread; memory comes from the caller.
 //
-// Side A is read element by element (any strides). Side B, the columns, is read in vectors: either
-// packed, or in place where its column stride is 1. Exchanging the sides changes no bit, so callers
+// Side A is read element by element (any strides). Side B, the columns, is read in vectors: packed
+// before or panel by panel, or in place where its column stride is 1. Exchanging the sides changes no bit, so callers
 // put that side in the columns which is contiguous in C.
 #ifndef WEIR_WORKER_DEVICE_CPU_CONTRACTION_PRODUCT_H_
 #define WEIR_WORKER_DEVICE_CPU_CONTRACTION_PRODUCT_H_
@@ -45,9 +45,10 @@ template <class T>
 void PackColumns(const TileLoops<T>& loops, int64_t depth, int64_t columns,
                  const Matrix<const T>& b, T* out);
 
-// Elements of scratch for Product with these sizes.
+// Elements of scratch for a Product with these sizes of side B, whatever the rest: less than all of
+// B where that is large.
 template <class T>
-int64_t ProductScratch(const TileLoops<T>& loops, const ProductArgs<T>& args);
+int64_t ProductScratch(const TileLoops<T>& loops, int64_t depth, int64_t columns);
 template <class T>
 void Product(const TileLoops<T>& loops, const ProductArgs<T>& args, T* scratch);
 

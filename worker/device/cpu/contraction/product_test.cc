@@ -63,7 +63,7 @@ class ProductTest : public testing::Test {
       PackColumns(loops, k, n, args.b, packed.data());
       args.packed_b = packed.data();
     }
-    std::vector<T> scratch(ProductScratch(loops, args));
+    std::vector<T> scratch(ProductScratch(loops, k, n));
     Product(loops, args, scratch.data());
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
@@ -85,10 +85,10 @@ using ElementTypes = testing::Types<float, double, uint32_t, uint64_t>;
 TYPED_TEST_SUITE(ProductTest, ElementTypes);
 
 TYPED_TEST(ProductTest, EveryElementIsOneChainWhateverTheSizes) {
-  const int64_t sizes[][3] = {{1, 1, 1},   {1, 64, 128},  {2, 10, 64},   {3, 16, 0},
-                              {7, 33, 5},  {9, 100, 17},  {16, 48, 256}, {17, 65, 300},
-                              {100, 3, 7}, {97, 31, 513}, {1, 129, 33},  {0, 4, 3},
-                              {4, 0, 3}};
+  const int64_t sizes[][3] = {{1, 1, 1},   {1, 64, 128},    {2, 10, 64},   {3, 16, 0},
+                              {7, 33, 5},  {9, 100, 17},    {16, 48, 256}, {17, 65, 300},
+                              {100, 3, 7}, {97, 31, 513},   {1, 129, 33},  {0, 4, 3},
+                              {4, 0, 3},   {100, 200, 600}, {400, 72, 260}};
   for (Isa isa : SupportedIsas()) {
     for (const auto& [m, n, k] : sizes) {
       for (Lie lie : {Lie::kRows, Lie::kColumns, Lie::kSpread}) {
@@ -117,7 +117,7 @@ TEST(ProductEpilogue, BiasThenActivation) {
     args.row_bias = row_bias;
     args.column_bias = column_bias.data();
     args.activation = Activation::kRelu;
-    std::vector<float> scratch(ProductScratch(loops, args));
+    std::vector<float> scratch(ProductScratch(loops, 1, 2));
     Product(loops, args, scratch.data());
     EXPECT_EQ(c[0], 1.5f);
     EXPECT_EQ(c[1], 0.0f);

@@ -205,8 +205,8 @@ class DotGeneral final : public Kernel {
     const View& lhs = operands[lhs_operand_];
     const View& rhs = operands[rhs_operand_];
     const int64_t depth = Count(lhs.extents, lhs_.contract);
-    const int64_t left = PackedElements(depth, Count(lhs.extents, lhs_.free), loops.lanes);
-    const int64_t right = PackedElements(depth, Count(rhs.extents, rhs_.free), loops.lanes);
+    const int64_t left = ProductScratch(loops, depth, Count(lhs.extents, lhs_.free));
+    const int64_t right = ProductScratch(loops, depth, Count(rhs.extents, rhs_.free));
     return std::max(left, right) * static_cast<int64_t>(sizeof(T));
   }
 
