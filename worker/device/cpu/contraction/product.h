@@ -3,8 +3,8 @@
 // usable from any thread; memory comes from the caller.
 //
 // Side A is read element by element (any strides). Side B, the columns, is read in vectors: packed
-// before or panel by panel, or in place where its column stride is 1. Exchanging the sides changes no bit, so callers
-// put that side in the columns which is contiguous in C.
+// before or panel by panel, or in place where its column stride is 1. Exchanging the sides changes
+// no bit, so callers put that side in the columns which is contiguous in C.
 #ifndef WEIR_WORKER_DEVICE_CPU_CONTRACTION_PRODUCT_H_
 #define WEIR_WORKER_DEVICE_CPU_CONTRACTION_PRODUCT_H_
 
