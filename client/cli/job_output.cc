@@ -77,8 +77,8 @@ void PrintProfile(const v1::RunCounters& counters) {
               << " measured\n";
   }
   for (const v1::OpCount& op : counters.ops()) {
-    std::cerr << op.op() << ": " << op.launches() << " launches, " << op.elements()
-              << " elements, " << op.ns() / 1000 << " us\n";
+    std::cerr << op.op() << ": " << op.launches() << " launches, " << op.elements() << " elements, "
+              << op.ns() / 1000 << " us\n";
   }
   std::cerr << counters.bytes_gathered() << " bytes gathered\n";
 }
