@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "client/python/native/arrays.h"
+#include "client/python/native/dims.h"
 #include "client/python/native/model.h"
 #include "client/python/native/program_builder.h"
 #include "client/python/native/session.h"
@@ -66,6 +67,7 @@ PYBIND11_MODULE(_native, module) {
   module.attr("__version__") = std::string(weir::kVersion);
   module.def("ops", &weir::python::OpTable);
   module.def("promote", &weir::python::PromoteNames);
+  weir::python::BindDim(module);
   weir::python::BindModel(module);
   weir::python::BindProgramBuilder(module);
   weir::python::BindSession(module);

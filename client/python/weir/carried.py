@@ -1,10 +1,8 @@
 """Loops that carry values from trip to trip: `while_loop`, `fori_loop` and `scan`."""
 
-import operator
-
 import numpy as np
 
-from weir import core, dtypes, location, trace as tracing, tree
+from weir import core, dims, dtypes, location, trace as tracing, tree
 from weir.array import Array
 from weir.eager import operation
 from weir.indexing import take_row
@@ -85,8 +83,8 @@ def fori_loop(lower, upper, body, init):
     for bound in (lower, upper):
         _check_bound(bound)
     starts_at_zero = core.is_scalar(lower) and lower == 0
-    if core.is_scalar(lower) and core.is_scalar(upper):
-        trips = core.scalar(max(0, operator.index(upper) - operator.index(lower)), "i64")
+    if dims.is_size(lower) and dims.is_size(upper):
+        trips = core.scalar(dims.larger(0, upper - lower), "i64")
     else:
         trips = core.elementwise(
             "subtract", core.to_dtype(upper, "i64"), core.to_dtype(lower, "i64")
@@ -144,7 +142,7 @@ def _scan_length(xs, length):
             raise ValueError(f"scan: {path} has no axis to scan over: {leaf.describe()}")
         sizes.setdefault(leaf.shape[0], []).append(path)
     if length is not None:
-        sizes.setdefault(operator.index(length), []).append("length")
+        sizes.setdefault(core.known_size(length, "the length of scan"), []).append("length")
     if len(sizes) > 1:
         texts = "; ".join(f"{size}: {', '.join(names)}" for size, names in sizes.items())
         raise ValueError(f"scan: leading sizes differ: {texts} ({location.text()})")

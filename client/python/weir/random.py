@@ -9,9 +9,8 @@ and the number of iterations.
 """
 
 import math
-import operator
 
-from weir import carried, checks, core, dtypes, errors, location, trace as tracing, vectorize
+from weir import carried, checks, core, dims, dtypes, errors, location, trace as tracing, vectorize
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import elementwise, linalg, products, reductions
@@ -144,8 +143,11 @@ def randint(shape, minval, maxval, dtype="i32", *, seed):
     name = dtypes.name_of(dtype)
     if name not in dtypes.INTEGERS:
         raise TypeError(f"random integers are wanted in {name} ({location.text()})")
-    if core.is_scalar(minval) and core.is_scalar(maxval) and minval >= maxval:
-        raise ValueError(f"there is no integer in [{minval}, {maxval}) ({location.text()})")
+    nothing = ValueError(f"there is no integer in [{minval}, {maxval}) ({location.text()})")
+    if dims.is_size(minval) and dims.is_size(maxval):
+        checks.require_at_most(minval + 1, maxval, nothing)
+    elif core.is_scalar(minval) and core.is_scalar(maxval) and minval >= maxval:
+        raise nothing
     drawn = _draw("rng_bits", seed, shape, "u64")
     low, high = core.to_dtype(minval, "i64"), core.to_dtype(maxval, "i64")
     count = core.elementwise("maximum", core.elementwise("subtract", high, low), 1)
@@ -193,8 +195,8 @@ def categorical(logits, axis=-1, shape=None, *, seed):
 @operation
 def permutation(x, axis=0, *, seed):
     """Returns: 0 .. x-1 in random order, or the array x with the rows of `axis` in random order."""
-    if core.is_scalar(x):
-        x = core.iota((operator.index(x),), 0, "i32")
+    if dims.is_size(x):
+        x = core.iota((x,), 0, "i32")
     array = core.as_array(x)
     at = core.canonical_axis(axis, array.ndim)
     keys = _draw("rng_bits", seed, (array.shape[at],), "u64")
@@ -210,7 +212,7 @@ def choice(x, shape=(), p=None, *, seed):
     """Returns: elements of the vector x (or of 0 .. x-1), each as likely or with probabilities p,
     with replacement.
     """
-    values = core.iota((operator.index(x),), 0, "i32") if core.is_scalar(x) else core.as_array(x)
+    values = core.iota((x,), 0, "i32") if dims.is_size(x) else core.as_array(x)
     if p is None:
         places = randint(shape, 0, values.shape[0], "i64", seed=seed)
     else:

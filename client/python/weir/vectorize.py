@@ -5,7 +5,7 @@ import inspect
 
 import numpy as np
 
-from weir import core, location, loops, tree
+from weir import checks, core, location, loops, tree
 from weir.eager import operation
 from weir.indexing import take_row
 
@@ -169,8 +169,8 @@ def _shared_result(output, varies, count):
             f"vmap: a result with out_axes None differs between the examples: {output.describe()} "
             f"({location.text()})"
         )
-    if count == 0:
-        raise ValueError(
-            f"vmap: without examples there is no result for out_axes None ({location.text()})"
-        )
+    nothing = ValueError(
+        f"vmap: without examples there is no result for out_axes None ({location.text()})"
+    )
+    checks.require_at_most(1, count, nothing)
     return core.reshape(core.slice_axis(output, 0, 0, 1), output.shape[1:])
