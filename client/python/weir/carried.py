@@ -74,7 +74,7 @@ def fori_loop(lower, upper, body, init):
     """Runs `carry = body(i, carry)` for i = lower .. upper-1.
 
     Args:
-      lower, upper: integer scalars, known or traced.
+      lower, upper: integer scalars, known or traced, or sizes.
       body: from the iteration and the carry to a carry of the same structure, shapes and types.
       init: pytree of arrays.
 
@@ -106,7 +106,7 @@ def scan(function, init, xs=None, length=None, reverse=False):
       function: from a carry and one row of `xs` to a carry of the same types and a pytree `y`.
       init: pytree of arrays, the first carry.
       xs: pytree of arrays with equal leading sizes, or None.
-      length: how many rows; needed where `xs` is None.
+      length: how many rows, a Python integer or a `weir.Dim`; needed where `xs` is None.
       reverse: whether the last row comes first. `ys` keep the order of `xs`.
 
     Returns: (last carry, ys), each leaf T[...] of `y` as T[length, ...].
@@ -292,7 +292,8 @@ class _Carry:
     def _cast_results(self, attempt, results):
         with tracing.current().inside(attempt.region):
             for i, (leaf, result) in enumerate(zip(self.leaves, results)):
-                if result.shape != leaf.shape or not self._fits(leaf, result):
+                same = dims.same_shape(result.shape, leaf.shape)
+                if not same or not self._fits(leaf, result):
                     raise TypeError(
                         f"the body of {self._name} changes {self._paths[i]} from {leaf.type_text}"
                         f" to {result.describe()}; a loop carries values of one type"

@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from weir import dims, dtypes, errors, location, trace as tracing
+from weir import _native, dims, dtypes, errors, location, trace as tracing
 from weir.array import Array
 from weir.dims import Dim
 
@@ -25,9 +25,20 @@ def is_numpy(x):
     return isinstance(x, (np.ndarray, np.generic))
 
 
+# By op: the attributes that hold sizes.
+_SIZES = {
+    row["name"]: {name for name, kind, _ in row["attrs"] if kind == "dims"}
+    for row in _native.ops()
+}
+
+
 def _check_known(op, attrs):
     for name, value in attrs.items():
         for part in value if isinstance(value, (tuple, list)) else (value,):
+            if type(part) is Dim and name not in _SIZES[op]:
+                raise errors.InconclusiveDimension(
+                    f"the {name} of {op}, {part},", "it is one number for all runs of a program"
+                )
             if isinstance(part, Array):
                 raise TypeError(
                     f"the {name} of {op} must be known while tracing, found {part.describe()}"
@@ -373,6 +384,8 @@ def slice_axes(x, start, limit, stride):
         return x
     attrs = {"start": tuple(start), "limit": tuple(limit), "stride": list(stride)}
     out = apply("slice", [x], attrs, x.weak_type)
+    if dims.known(*out.shape):
+        return out
     return reshape(out, [dims.gathered(extent) for extent in out.shape])
 
 

@@ -28,7 +28,7 @@ def is_size(x):
 
 def known(*sizes):
     """True if all of them are numbers."""
-    return not any(type(size) is Dim for size in sizes)
+    return Dim not in map(type, sizes)
 
 
 def example(size):
@@ -58,15 +58,15 @@ def given_by(shape):
 
 def _difference(a, b):
     """Returns: (least, greatest) of a - b; None where it has no bound that is known."""
-    difference = Dim._subtract(a, b)
+    difference = a - b if known(a, b) else Dim._subtract(a, b)
     return difference._bounds() if type(difference) is Dim else (difference, difference)
 
 
 def same(a, b):
     """True if two sizes are equal in every run."""
-    if known(a, b):
-        return a == b
-    return type(a) is Dim and type(b) is Dim and a._same(b)
+    if type(a) is Dim and type(b) is Dim:
+        return a._same(b)
+    return known(a, b) and a == b
 
 
 def same_shape(a, b):
@@ -94,12 +94,12 @@ def at_most(a, b):
 
 def smaller(a, b):
     """Returns: the smaller one of two sizes."""
-    return Dim._minimum(a, b)
+    return min(a, b) if known(a, b) else Dim._minimum(a, b)
 
 
 def larger(a, b):
     """Returns: the larger one of two sizes."""
-    return Dim._maximum(a, b)
+    return max(a, b) if known(a, b) else Dim._maximum(a, b)
 
 
 def unequal(a, b, message):

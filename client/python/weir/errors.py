@@ -95,7 +95,7 @@ class InconclusiveDimension(TracingError):
         what the user's code called.
         """
         if self._function is None or id(location.frame_of_caller()) == self._frame:
-            self._function = function.__name__
+            self._function = function.__name__.lstrip("_")
 
     @property
     def function(self):

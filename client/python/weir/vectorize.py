@@ -30,7 +30,8 @@ def vmap(
         pytrees of such. Keyword arguments are mapped over their axis 0.
       out_axes: where the axis of the examples stands in the results: an integer, None for a result
         that is the same for all of them, or a pytree of such.
-      axis_size: how many examples; needed where no argument is mapped.
+      axis_size: how many examples, a Python integer or a `weir.Dim`; needed where no argument is
+        mapped.
       chunk_size: how many examples run at once; the results do not depend on it.
       randomness: "different": each example draws random numbers of its own; "same": all draw the
         same; "error": a draw raises.

@@ -120,8 +120,9 @@ def full_like(x, fill_value, dtype=None, shape=None):
 def arange(start, stop=None, step=None, dtype=None, capacity=None):
     """Returns: start, start + step, ... below stop; i32 for integers, f32 for floats by default.
 
-    The numbers must be known while tracing. With a capacity, how many there may be, they need not:
-    the result is then a `weir.List`, and a run fails where there are more.
+    Integers may be sizes; other numbers must be known while tracing. With a capacity, how many
+    there may be, they need not: the result is then a `weir.List`, and a run fails where there are
+    more.
     """
     if stop is None:
         start, stop = 0, start
