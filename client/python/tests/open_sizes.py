@@ -19,6 +19,10 @@ REFUSED = {
         "whether shapes broadcast is a result",
         wnp.array_equiv,
     ),
+    "binomial": (
+        "parameters of an open size only broadcast to that",
+        lambda x, y: weir.random.binomial(3, x[:, 0], (2, 4), seed=1),
+    ),
     "broadcast_to": (
         "an axis of an open size only becomes one of the same size",
         lambda x, y: wnp.broadcast_to(x, (2, 4, 4)),
@@ -50,6 +54,10 @@ REFUSED = {
     "lstm_cell": (
         "the columns of the weights must be four times the hidden size",
         lambda x, y: weir.nn.lstm_cell((y, y), y, x, x),
+    ),
+    "multinomial": (
+        "parameters of an open size only broadcast to that",
+        lambda x, y: weir.random.multinomial(3, x, (2, 4), seed=1),
     ),
     "poisson": (
         "parameters of an open size only broadcast to that",

@@ -8,9 +8,10 @@ around it becomes a parameter that each call hands on.
 
 import functools
 
-from weir import core, dims, dtypes, errors, location, program, random, trace as tracing, tree
+from weir import core, dims, dtypes, errors, location, program, trace as tracing, tree
 from weir.array import Array
 from weir.jit import Arguments, as_tuple, jit
+from weir.random.keys import key_of_call
 
 # One attempt more than a result has ways to bend, for each function of a set.
 _MOST_ATTEMPTS = 20
@@ -111,7 +112,7 @@ class _Function:
         return self._emit(trace, frame, arrays)
 
     def _emit(self, trace, frame, arrays):
-        extras = [random._key_of_call() if e is tracing.KEY else e for e in frame.extras]
+        extras = [key_of_call() if e is tracing.KEY else e for e in frame.extras]
         attrs = {"callee": frame.name}
         if self._max_depth is not None:
             attrs["max_depth"] = int(self._max_depth)
