@@ -8,6 +8,7 @@
 #include "client/python/native/dims.h"
 #include "client/python/native/model.h"
 #include "client/python/native/program_builder.h"
+#include "client/python/native/samples.h"
 #include "client/python/native/session.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
@@ -70,5 +71,6 @@ PYBIND11_MODULE(_native, module) {
   weir::python::BindDim(module);
   weir::python::BindModel(module);
   weir::python::BindProgramBuilder(module);
+  weir::python::BindSamples(module);
   weir::python::BindSession(module);
 }
