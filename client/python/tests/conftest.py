@@ -24,7 +24,7 @@ def session():
 _WITH_OPEN_SIZES = (
     "test_numpy_",
     "test_nn",
-    "test_random",
+    "test_random_made",
     "test_selection",
     "test_indexing",
     "test_ragged",

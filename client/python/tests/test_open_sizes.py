@@ -189,6 +189,7 @@ def test_comparisons_that_hold_for_all_values_are_decided():
         (lambda n: list(range(n)), r"range\(\).* of n", "weir.scan"),
         (lambda n: [1, 2][n], "index.* of n", "wnp.array"),
         (float, r"float\(\) of n", "wnp.array"),
+        (lambda n: wnp.split(wnp.zeros(n), n), "split: .* of n", "weir.scan"),
         (lambda n: n**-1, r"n \*\* -1", "0 or more"),
         (lambda n: list(wnp.zeros(n)), r"iteration of the array f32\[n\]", "weir.vmap"),
         (lambda n: len(wnp.zeros((n, 2))), r"len\(\) of the array f32\[n,2\]", "weir.scan"),
@@ -211,6 +212,18 @@ def test_errors_name_the_function_that_asked():
         weir.jit(lambda x: wnp.linalg.matrix_power(x, 2), shapes="n, _")(rows(4, 4))
     with pytest.raises(weir.InconclusiveDimension, match="^roll: "):
         weir.jit(weir.vmap(lambda x: wnp.roll(x, x.astype(int))), shapes="n, m")(rows(4, 4))
+
+
+def test_numpy_takes_sizes():
+    def function(x):
+        n = x.shape[0]
+        assert np.int64(3) + n == n + 3 and type(np.int32(2) * n) is weir.Dim
+        assert np.int64(-1) < n and np.prod(x.shape) == 2 * n
+        line = np.arange(3, dtype=np.float32) * n
+        return np.sqrt(n), line, np.maximum(n, x.sum()), np.float32(2) / n
+
+    root, line, most, part = weir.jit(function, shapes="n, 2")(np.ones((9, 2), np.float32))
+    assert (root, most, part) == (3, 18, np.float32(2 / 9)) and line.tolist() == [0, 9, 18]
 
 
 def test_a_size_is_a_value_where_it_meets_one():
@@ -294,6 +307,7 @@ IDIOMS = {
     "counted": lambda x: weir.fori_loop(0, x.shape[0], lambda i, c: c + x[i], np.float32(0)),
     "branch": lambda x: weir.cond(wnp.array(x.shape[0]) > 2, lambda: x.sum(), lambda: -1.0),
     "list": lambda x: weir.List.of(x, x.shape[0] + 1).push(1.0).stack(),
+    "last of a list": lambda x: weir.List.of(x)[x.shape[0] - 1],
     "list of few": lambda x: weir.List.of(x[:2], 3).gather(np.array([0])),
     "sparse": lambda x: weir.Sparse.of(x[:9], 9).to_dense(),
     "masked rows": lambda x: (x[:, None] * wnp.ones(3)).at[x > 0].set(0),

@@ -218,8 +218,6 @@ def _attach():
     Dim.__int__ = Dim.__index__
     Dim.__float__ = _number("float()", _IN_PROGRAM)
     Dim.__complex__ = _number("complex()", _IN_PROGRAM)
-    # NumPy leaves `array * size` to the operators here.
-    Dim.__array_ufunc__ = None
     for name, method in COMPARISONS.items():
         setattr(Dim, f"__{name}__", method)
     Dim.min = staticmethod(smaller)

@@ -13,6 +13,7 @@ import numpy as np
 
 from weir import checks, core, dims, dtypes, errors, location, loops, tree
 from weir.array import Array
+from weir.dims import Dim
 from weir.eager import operation
 
 
@@ -378,7 +379,7 @@ class List:
         at = _integers(index, ndim, "the index of a list" if ndim == 0 else "indices of a list")
         if core.is_scalar(index) or core.is_numpy(index):
             _check_inside(index, self.capacity)
-        if ndim == 0 and not isinstance(index, Array):
+        if ndim == 0 and not isinstance(index, (Array, Dim)):
             return self._known_place(int(index))
         if not at.is_index:
             negative = core.compare("less", at, 0)

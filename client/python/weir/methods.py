@@ -2,6 +2,10 @@
 operators of `Dim` where the other operand is no size.
 """
 
+import operator
+
+import numpy as np
+
 from weir import core, dims, errors, indexing, location, numpy as wnp
 from weir.array import Array
 from weir.dims import Dim
@@ -96,6 +100,31 @@ def _of_sizes(of_sizes, of_values):
     return method
 
 
+# What NumPy calls the operators of sizes.
+_UFUNCS = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+
+
+def _ufunc_of_sizes(self, ufunc, method, *inputs, **kwargs):
+    """NumPy's functions of a `Dim` and integers are those of sizes, of others those of values."""
+    # NumPy's integers come as arrays without axes.
+    sizes = [x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs]
+    if ufunc.__name__ in _UFUNCS and all(map(dims.is_size, sizes)):
+        return _UFUNCS[ufunc.__name__](*(x if type(x) is Dim else int(x) for x in sizes))
+    return _array_ufunc(core.as_array(self), ufunc, method, *inputs, **kwargs)
+
+
 def _swapped(of_sizes):
     return None if of_sizes is None else lambda self, other: of_sizes(other, self)
 
@@ -135,6 +164,7 @@ def _attach():
         of_sizes = dims.COMPARISONS[name]
         setattr(Dim, f"__{name}__", _of_sizes(of_sizes, _forward(function)))
     Array.__array_ufunc__ = _array_ufunc
+    Dim.__array_ufunc__ = _ufunc_of_sizes
     Array.__array_function__ = _array_function
     Array.__round__ = _round
     Array.__getitem__ = indexing.getitem

@@ -239,6 +239,8 @@ def array_split(x, indices_or_sections, axis=0):
     array = core.as_array(x)
     at = core.canonical_axis(axis, array.ndim)
     extent = array.shape[at]
+    if type(indices_or_sections) is Dim:
+        core.known_integer(indices_or_sections, "the number of parts")
     if isinstance(indices_or_sections, (int, np.integer)):
         parts = int(indices_or_sections)
         # The first ones are greater by one where it does not come out even.
