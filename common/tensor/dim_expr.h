@@ -1,4 +1,4 @@
-// Insides of Dim, shared by dim.cc and dim_fold.cc only. Immutable once built; usable from any
+// Insides of Dim, shared by the sources dim*.cc only. Immutable once built; usable from any
 // thread.
 //
 // An expression is a sum of terms; a term is a coefficient times a product of atoms; an atom is a

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "client/python/native/dims.h"
 #include "client/python/native/errors.h"
 #include "common/base/status.h"
 #include "common/ops/registry.h"
@@ -151,7 +152,7 @@ std::vector<Dim> ToDims(const py::handle& dims) {
     if (py::isinstance<py::str>(dim)) {
       out.push_back(ValueOrRaise(Dim::Parse(dim.cast<std::string>())));
     } else {
-      out.push_back(Dim(dim.cast<int64_t>()));
+      out.push_back(ToDim(dim));
     }
   }
   return out;
@@ -159,13 +160,7 @@ std::vector<Dim> ToDims(const py::handle& dims) {
 
 py::tuple FromShape(const Shape& shape) {
   py::tuple out(shape.rank());
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i].is_number()) {
-      out[i] = py::int_(shape[i].number());
-    } else {
-      out[i] = py::str(shape[i].ToString());
-    }
-  }
+  for (int i = 0; i < shape.rank(); ++i) out[i] = FromDim(shape[i]);
   return out;
 }
 

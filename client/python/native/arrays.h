@@ -27,9 +27,9 @@ Tensor ToTensor(const pybind11::array& array);
 enum class Memory { kOwn, kShared };
 pybind11::array ToArray(const Tensor& tensor, Memory memory);
 
-// Integers and texts such as "2*n+1".
+// Integers, Dims and texts such as "2*n+1".
 std::vector<Dim> ToDims(const pybind11::handle& dims);
-// Integers, and texts for what is no number.
+// Integers, and a Dim for what is no number.
 pybind11::tuple FromShape(const Shape& shape);
 
 // The value of attribute `name` of `op`, converted to the kind that the op declares.

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "client/python/native/arrays.h"
+#include "client/python/native/dims.h"
 #include "client/python/native/errors.h"
 #include "common/ir/graph.h"
 #include "common/ir/text.h"
@@ -15,7 +15,13 @@ namespace weir::python {
 namespace {
 
 py::tuple NamedType(std::string name, const TensorType& type) {
-  return py::make_tuple(std::move(name), std::string(DTypeName(type.dtype)), FromShape(type.shape));
+  py::tuple shape(type.rank());
+  for (int i = 0; i < type.rank(); ++i) {
+    const Dim& dim = type.shape[i];
+    // Symbols of a model are its own, so they are texts here.
+    shape[i] = dim.is_number() ? FromDim(dim) : py::object(py::str(dim.ToString()));
+  }
+  return py::make_tuple(std::move(name), std::string(DTypeName(type.dtype)), shape);
 }
 
 // The parameters of the entry function: (name, element type, shape).

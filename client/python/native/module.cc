@@ -5,8 +5,10 @@
 #include <cstdlib>
 
 #include "client/python/native/arrays.h"
+#include "client/python/native/dims.h"
 #include "client/python/native/model.h"
 #include "client/python/native/program_builder.h"
+#include "client/python/native/samples.h"
 #include "client/python/native/session.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
@@ -66,7 +68,9 @@ PYBIND11_MODULE(_native, module) {
   module.attr("__version__") = std::string(weir::kVersion);
   module.def("ops", &weir::python::OpTable);
   module.def("promote", &weir::python::PromoteNames);
+  weir::python::BindDim(module);
   weir::python::BindModel(module);
   weir::python::BindProgramBuilder(module);
+  weir::python::BindSamples(module);
   weir::python::BindSession(module);
 }

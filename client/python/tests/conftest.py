@@ -4,6 +4,7 @@ import os
 import pathlib
 
 import numpy as np
+import open_sizes
 import pytest
 
 import weir
@@ -17,6 +18,29 @@ def session():
     os.environ.pop("WEIR_ADDRESS", None)
     with weir.connect(workers=2) as opened:
         yield opened
+
+
+# Tests whose every operation outside of traced functions is checked with open sizes too.
+_WITH_OPEN_SIZES = (
+    "test_numpy_",
+    "test_nn",
+    "test_random_made",
+    "test_selection",
+    "test_indexing",
+    "test_ragged",
+    "test_collectives",
+    "test_control",
+    "test_loops",
+)
+
+
+@pytest.fixture(autouse=True)
+def _with_open_sizes(request):
+    if not request.module.__name__.startswith(_WITH_OPEN_SIZES):
+        yield
+        return
+    with open_sizes.checked():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Gamma and Poisson numbers: their distributions, what they depend on, and their edges."""
+"""Gamma, Poisson and binomial numbers: distributions, what they depend on, and edges."""
 
 import math
 
@@ -79,21 +79,10 @@ def test_edges_of_gamma():
         random.gamma(np.ones(3), (2,), seed=1)
 
 
-def poisson_probabilities(mean, least, end):
-    """Returns: the probabilities of least .. end-1."""
-    logs = [k * math.log(mean) - mean - math.lgamma(k + 1) for k in range(least, end)]
-    return np.exp(logs)
-
-
-@pytest.mark.parametrize("mean", [0.01, 0.5, 3.0, 9.99, 10.0, 12.0, 30.0, 200.0, 1e4])
-def test_poisson_has_its_distribution(mean):
+def assert_shares(drawn, probabilities):
     """By Pearson's chi-squared, over the numbers that are expected 10 times or more."""
-    drawn = random.poisson(mean, (N,), seed=1)
-    assert drawn.dtype == np.int32 and (drawn >= 0).all()
-    width = 12 * math.sqrt(mean) + 20
-    least, end = max(0, int(mean - width)), int(mean + width)
-    want = N * poisson_probabilities(mean, least, end)
-    got = np.bincount(drawn - least, minlength=len(want))[: len(want)]
+    want = N * probabilities
+    got = np.bincount(drawn, minlength=len(want))[: len(want)]
     assert got.sum() == N
     common = want >= 10
     squares = ((got - want)[common] ** 2 / want[common]).sum()
@@ -103,6 +92,21 @@ def test_poisson_has_its_distribution(mean):
     # Discrete distributions come closer than continuous ones.
     gap = np.abs(np.cumsum(got) - np.cumsum(want)).max() / N
     assert math.sqrt(N) * gap < KOLMOGOROV
+
+
+def poisson_probabilities(mean, least, end):
+    """Returns: the probabilities of least .. end-1."""
+    logs = [k * math.log(mean) - mean - math.lgamma(k + 1) for k in range(least, end)]
+    return np.exp(logs)
+
+
+@pytest.mark.parametrize("mean", [0.01, 0.5, 3.0, 9.99, 10.0, 12.0, 30.0, 200.0, 1e4])
+def test_poisson_has_its_distribution(mean):
+    drawn = random.poisson(mean, (N,), seed=1)
+    assert drawn.dtype == np.int32 and (drawn >= 0).all()
+    width = 12 * math.sqrt(mean) + 20
+    least, end = max(0, int(mean - width)), int(mean + width)
+    assert_shares(drawn - least, poisson_probabilities(mean, least, end))
     assert_moments(drawn, mean, mean, 3 + 1 / mean)
 
 
@@ -133,9 +137,74 @@ def test_edges_of_poisson():
             random.poisson(np.array([1.0, mean]), seed=1)
 
 
-@pytest.mark.parametrize("name", ["gamma", "poisson"])
+def binomial_probabilities(n, p):
+    """Returns: the probabilities of 0 .. n."""
+    log = math.lgamma
+    return np.exp(
+        [
+            log(n + 1) - log(k + 1) - log(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p)
+            for k in range(n + 1)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "n, p",
+    [(1, 0.3), (9, 0.5), (10, 0.99), (19, 0.5), (20, 0.5), (40, 0.25), (40, 0.9), (300, 0.03),
+     (300, 0.04), (1000, 0.5), (5000, 0.998)],
+)  # fmt: skip
+def test_binomial_has_its_distribution(n, p):
+    drawn = random.binomial(n, p, (N,), seed=1)
+    assert drawn.dtype == np.int32 and (drawn >= 0).all() and (drawn <= n).all()
+    assert_shares(drawn, binomial_probabilities(n, p))
+    variance = n * p * (1 - p)
+    assert_moments(drawn, n * p, variance, 3 + (1 - 6 * p * (1 - p)) / variance)
+
+
+@pytest.mark.parametrize("n, p", [(10**6, 0.3), (10**12, 1e-3), (2**53, 0.5)])
+def test_binomial_of_many_trials_is_normal(n, p):
+    drawn = random.binomial(n, p, (N,), "i64", seed=1).astype(np.float64)
+    mean, variance = n * p, n * p * (1 - p)
+    normal = np.vectorize(lambda x: 0.5 * math.erfc(-(x + 0.5 - mean) / math.sqrt(2 * variance)))
+    assert distance(drawn, normal) < KOLMOGOROV
+    assert_moments(drawn, mean, variance, 3)
+
+
+def test_binomial_of_many_rare_successes_is_poisson():
+    drawn = random.binomial(10**15, 3e-15, (N,), seed=1)
+    assert_shares(drawn, poisson_probabilities(3.0, 0, 40))
+
+
+def test_edges_of_binomial():
+    n = np.array([0, 0, 7, 7, 2**53, 2**53])
+    p = np.array([0.5, 1, 0, 1, 0, 1])
+    np.testing.assert_array_equal(random.binomial(n, p, dtype="i64", seed=1), n * p)
+    assert random.binomial(2**40, 1.0, seed=1) == 2**31 - 1
+    assert random.binomial(5, np.float32([0.1, 0.5]), (3, 2), "f32", seed=1).dtype == np.float32
+    assert random.binomial(np.ones((3, 1)), np.full(2, 0.5), seed=1).shape == (3, 2)
+    assert random.binomial(np.ones((0, 2)), 0.5, seed=1).shape == (0, 2)
+    with pytest.raises(TypeError, match="binomial numbers are wanted in c64"):
+        random.binomial(3, 0.5, dtype="c64", seed=1)
+    with pytest.raises(TypeError, match="no complex number as parameter"):
+        random.binomial(3, 0.5j, seed=1)
+    for trials in (-1, 0.5, np.nan, np.inf, 2.0**54):
+        with pytest.raises(weir.FailedPrecondition, match="whole numbers of trials"):
+            random.binomial(np.array([1.0, trials]), 0.5, seed=1)
+    for chance in (-0.1, 1.1, np.nan):
+        with pytest.raises(weir.FailedPrecondition, match="probabilities from 0 to 1"):
+            random.binomial(3, np.array([0.5, chance]), seed=1)
+
+
+DRAWS = {
+    "gamma": random.gamma,
+    "poisson": random.poisson,
+    "binomial": lambda x, *shape, seed: random.binomial(2000, x / 1000, *shape, seed=seed),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
 def test_draws_are_functions_of_seed_and_place(name):
-    draw = getattr(random, name)
+    draw = DRAWS[name]
     parameters = np.float32([[0.5, 3], [20, 100]])
     once = draw(parameters, seed=5)
     assert_same_bits(draw(parameters, seed=5), once)
@@ -151,10 +220,10 @@ def test_draws_are_functions_of_seed_and_place(name):
     assert_same_bits(two(parameters, 5), (first, second))
 
 
-@pytest.mark.parametrize("name", ["gamma", "poisson"])
+@pytest.mark.parametrize("name", DRAWS)
 def test_loops_do_not_matter(name):
     """pfor, for_loop and chunks draw the same, also within loops and branches of their own."""
-    draw = getattr(random, name)
+    draw = DRAWS[name]
     parameters = np.float32([0.5, 3, 20, 100, 0, 1000, 9])
 
     def body(i):

@@ -27,6 +27,7 @@ from weir.branches import cond, switch
 from weir.carried import fori_loop, scan, while_loop
 from weir.checks import check
 from weir.collectives import all_gather, pmax, pmean, pmin, psum
+from weir.dims import Dim
 from weir.dtypes import bfloat16, promote_types
 from weir.errors import *  # noqa: F403  the exception classes
 from weir.explain import explain
@@ -44,7 +45,7 @@ from weir.variables import Variable
 from weir.vectorize import vmap
 
 __all__ = (
-    "Array List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
+    "Array Dim List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
     " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin print"
     " promote_types psum random scan switch tree vmap while_loop"
 ).split() + list(errors.__all__)

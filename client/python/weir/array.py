@@ -11,7 +11,7 @@ class Array:
     """A value of the program that is being traced.
 
     Attributes:
-      shape: tuple of sizes.
+      shape: tuple of sizes: integers, and `weir.Dim` for those that only the run knows.
       dtype: NumPy element type, or `weir.bfloat16`.
       ndim, size: as in NumPy.
       weak_type: True for numbers from Python scalars, which take the type of the array beside them.
@@ -32,6 +32,8 @@ class Array:
         self.value = value
         self.region = trace.region if region is None else region
         self.dtype_name, self.shape = trace.type(value)
+        if trace.frames:
+            trace.know_sizes(self.shape)
         self.weak_type = weak_type
         # What made it: (op or argument name, file, line).
         self.origin = origin or ("value", *location.of_caller())
@@ -148,8 +150,9 @@ class Array:
 
     def _check_known_length(self, asked):
         if not isinstance(self.shape[0], int):
-            raise self._no_value(
-                asked, "use weir.scan, weir.vmap or weir.fori_loop over its leading axis"
+            raise errors.InconclusiveDimension(
+                f"{asked} of the array {self.describe()}",
+                "use weir.scan, weir.vmap or weir.fori_loop over its leading axis",
             )
 
     def __contains__(self, item):

@@ -1,6 +1,6 @@
 """Branches of a program: `cond` and `switch`."""
 
-from weir import core, dtypes, location, trace as tracing, tree
+from weir import core, dims, dtypes, location, trace as tracing, tree
 from weir.eager import operation
 
 
@@ -119,7 +119,7 @@ def _check_structures(name, structures):
 def _common_type(name, path, leaves):
     """Returns: (element type, weak) of one leaf over all branches; only weak types bend."""
     texts = " and ".join(f"{x.describe()} (branch {i})" for i, x in enumerate(leaves))
-    if any(leaf.shape != leaves[0].shape for leaf in leaves):
+    if not all(dims.same_shape(leaf.shape, leaves[0].shape) for leaf in leaves):
         raise TypeError(
             f"the branches of {name} return different shapes for {path}: {texts}"
             f" ({location.text()})"

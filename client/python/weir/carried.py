@@ -1,10 +1,8 @@
 """Loops that carry values from trip to trip: `while_loop`, `fori_loop` and `scan`."""
 
-import operator
-
 import numpy as np
 
-from weir import core, dtypes, location, trace as tracing, tree
+from weir import core, dims, dtypes, location, trace as tracing, tree
 from weir.array import Array
 from weir.eager import operation
 from weir.indexing import take_row
@@ -76,7 +74,7 @@ def fori_loop(lower, upper, body, init):
     """Runs `carry = body(i, carry)` for i = lower .. upper-1.
 
     Args:
-      lower, upper: integer scalars, known or traced.
+      lower, upper: integer scalars, known or traced, or sizes.
       body: from the iteration and the carry to a carry of the same structure, shapes and types.
       init: pytree of arrays.
 
@@ -85,8 +83,8 @@ def fori_loop(lower, upper, body, init):
     for bound in (lower, upper):
         _check_bound(bound)
     starts_at_zero = core.is_scalar(lower) and lower == 0
-    if core.is_scalar(lower) and core.is_scalar(upper):
-        trips = core.scalar(max(0, operator.index(upper) - operator.index(lower)), "i64")
+    if dims.is_size(lower) and dims.is_size(upper):
+        trips = core.scalar(dims.larger(0, upper - lower), "i64")
     else:
         trips = core.elementwise(
             "subtract", core.to_dtype(upper, "i64"), core.to_dtype(lower, "i64")
@@ -108,7 +106,7 @@ def scan(function, init, xs=None, length=None, reverse=False):
       function: from a carry and one row of `xs` to a carry of the same types and a pytree `y`.
       init: pytree of arrays, the first carry.
       xs: pytree of arrays with equal leading sizes, or None.
-      length: how many rows; needed where `xs` is None.
+      length: how many rows, a Python integer or a `weir.Dim`; needed where `xs` is None.
       reverse: whether the last row comes first. `ys` keep the order of `xs`.
 
     Returns: (last carry, ys), each leaf T[...] of `y` as T[length, ...].
@@ -144,7 +142,7 @@ def _scan_length(xs, length):
             raise ValueError(f"scan: {path} has no axis to scan over: {leaf.describe()}")
         sizes.setdefault(leaf.shape[0], []).append(path)
     if length is not None:
-        sizes.setdefault(operator.index(length), []).append("length")
+        sizes.setdefault(core.known_size(length, "the length of scan"), []).append("length")
     if len(sizes) > 1:
         texts = "; ".join(f"{size}: {', '.join(names)}" for size, names in sizes.items())
         raise ValueError(f"scan: leading sizes differ: {texts} ({location.text()})")
@@ -294,7 +292,8 @@ class _Carry:
     def _cast_results(self, attempt, results):
         with tracing.current().inside(attempt.region):
             for i, (leaf, result) in enumerate(zip(self.leaves, results)):
-                if result.shape != leaf.shape or not self._fits(leaf, result):
+                same = dims.same_shape(result.shape, leaf.shape)
+                if not same or not self._fits(leaf, result):
                     raise TypeError(
                         f"the body of {self._name} changes {self._paths[i]} from {leaf.type_text}"
                         f" to {result.describe()}; a loop carries values of one type"

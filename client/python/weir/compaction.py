@@ -2,7 +2,7 @@
 size that only the run knows.
 """
 
-from weir import core
+from weir import core, dims
 from weir.lists import List
 
 
@@ -40,10 +40,10 @@ def filled(rows, size, fill):
 def fixed(rows, size, length, fill_value):
     """Returns: the first `length` rows of a list, with `fill_value` from its size on."""
     capacity = rows.shape[0]
-    if length <= capacity:
-        rows = core.slice_axis(rows, 0, 0, length)
-    else:
-        more = core.full((length - capacity, *rows.shape[1:]), 0, rows.dtype_name)
+    if not dims.at_most(length, capacity):
+        more = dims.larger(length - capacity, 0)
+        more = core.full((more, *rows.shape[1:]), 0, rows.dtype_name)
         rows = core.concatenate([rows, more], 0)
+    rows = core.slice_axis(rows, 0, 0, length)
     fill = core.broadcast_to(core.to_dtype(fill_value, rows.dtype_name), rows.shape)
     return filled(rows, size, fill)

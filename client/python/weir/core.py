@@ -8,8 +8,9 @@ import operator
 
 import numpy as np
 
-from weir import dtypes, errors, location, trace as tracing
+from weir import _native, dims, dtypes, errors, location, trace as tracing
 from weir.array import Array
+from weir.dims import Dim
 
 SCALARS = (bool, int, float, complex)
 
@@ -24,9 +25,20 @@ def is_numpy(x):
     return isinstance(x, (np.ndarray, np.generic))
 
 
+# By op: the attributes that hold sizes.
+_SIZES = {
+    row["name"]: {name for name, kind, _ in row["attrs"] if kind == "dims"}
+    for row in _native.ops()
+}
+
+
 def _check_known(op, attrs):
     for name, value in attrs.items():
         for part in value if isinstance(value, (tuple, list)) else (value,):
+            if type(part) is Dim and name not in _SIZES[op]:
+                raise errors.InconclusiveDimension(
+                    f"the {name} of {op}, {part},", "it is one number for all runs of a program"
+                )
             if isinstance(part, Array):
                 raise TypeError(
                     f"the {name} of {op} must be known while tracing, found {part.describe()}"
@@ -93,10 +105,27 @@ def constant(value):
     return Array(trace, made, region=region, origin=origin)
 
 
+def size_value(size):
+    """Returns: a size that only the run knows, as an i64 scalar of weak type."""
+    trace = tracing.required("a size")
+    value, region = trace.size_value(size)
+    origin = (f"the size {size}", *location.of_caller())
+    return Array(trace, value, region=region, weak_type=True, origin=origin, is_index=True)
+
+
+def known_size(value, what):
+    """Returns: a size: a Python integer or a `Dim`. Raises: TypeError naming `what` for anything
+    else.
+    """
+    return value if type(value) is Dim else known_integer(value, what)
+
+
 def known_integer(value, what):
     """Returns: a Python integer. Raises: TypeError naming `what` for anything else."""
     try:
         return operator.index(value)
+    except errors.InconclusiveDimension:
+        raise
     except TypeError:
         found = value.describe() if isinstance(value, Array) else repr(value)
         raise TypeError(f"{what} must be an integer, found {found} ({location.text()})") from None
@@ -115,10 +144,12 @@ def check_range(value, dtype_name):
 
 
 def scalar(value, dtype_name):
-    """Returns: a scalar of this element type with the value of a Python number.
+    """Returns: a scalar of this element type with the value of a Python number or a size.
 
     Raises: OverflowError for an integer that the type does not hold.
     """
+    if type(value) is Dim:
+        return cast(size_value(value), dtype_name)
     check_range(value, dtype_name)
     made = constant(np.array(value).astype(dtypes.to_numpy(dtype_name)))
     return cast(made, dtype_name)
@@ -137,6 +168,8 @@ def as_array(x, what="operand"):
         return made
     if is_numpy(x):
         return constant(x)
+    if type(x) is Dim:
+        return size_value(x)
     raise TypeError(
         f"{what} must be an array or a number, found {type(x).__name__} at {location.text()}"
         + ("; weir.numpy.array makes an array of a list" if isinstance(x, (list, tuple)) else "")
@@ -153,6 +186,8 @@ def type_of(x):
         return dtypes.of_scalar(x), type(x) is not bool
     if is_numpy(x):
         return dtypes.name_of(x.dtype), False
+    if type(x) is Dim:
+        return "i64", True
     return type_of(as_array(x))
 
 
@@ -196,6 +231,23 @@ def promote_inexact(*operands):
 # --- Shapes.
 
 
+def place(number, extent, axis):
+    """Returns: a place along an axis of this size, counted from the front. Raises: IndexError for
+    one outside. A size that may be negative or not counts from the front.
+    """
+    at = number + extent if dims.below(number, 0) else number
+    if dims.below(at, 0) or dims.at_most(extent, at):
+        raise outside(number, extent, axis)
+    return at
+
+
+def outside(number, extent, axis):
+    """Returns: the error for an index."""
+    return IndexError(
+        f"index {number} is outside of axis {axis} of size {extent} ({location.text()})"
+    )
+
+
 def canonical_axis(axis, ndim):
     """Returns: the axis counted from the front. Raises: ValueError if there is none."""
     if isinstance(axis, Array):
@@ -223,8 +275,8 @@ def canonical_axes(axes, ndim):
 
 
 def canonical_shape(shape):
-    """Returns: a shape given as a number or a sequence as a tuple of integers."""
-    if isinstance(shape, (int, np.integer, Array)):
+    """Returns: a shape given as a size or a sequence as a tuple of sizes."""
+    if isinstance(shape, (int, np.integer, Array, Dim)):
         shape = (shape,)
     out = []
     for extent in shape:
@@ -233,7 +285,7 @@ def canonical_shape(shape):
                 f"a shape must be known while tracing, found {extent.describe()} in it"
                 f" ({location.text()})"
             )
-        out.append(extent if isinstance(extent, str) else int(extent))
+        out.append(extent if type(extent) is Dim else int(extent))
     return tuple(out)
 
 
@@ -243,20 +295,30 @@ def broadcast_shapes(*shapes):
     out = [1] * ndim
     for shape in shapes:
         for i, extent in enumerate(shape, start=ndim - len(shape)):
-            if extent == 1 or extent == out[i]:
+            if dims.same(extent, 1) or dims.same(extent, out[i]):
                 continue
-            if out[i] != 1:
-                texts = " and ".join(str(tuple(s)) for s in shapes)
-                raise ValueError(f"shapes {texts} do not broadcast together ({location.text()})")
+            if not dims.same(out[i], 1):
+                raise _no_broadcast(shapes, extent, out[i])
             out[i] = extent
     return tuple(out)
 
 
+def _no_broadcast(shapes, a, b):
+    texts = " and ".join(str(tuple(s)) for s in shapes)
+    if dims.differ(a, b) and dims.differ(a, 1) and dims.differ(b, 1):
+        return ValueError(f"shapes {texts} do not broadcast together ({location.text()})")
+    return errors.InconclusiveDimension(
+        f"whether shapes {texts} broadcast together",
+        "sizes fit where they are one expression, and only the number 1 repeats: give equal sizes"
+        " one name in shapes= of weir.jit, or reshape one of them",
+    )
+
+
 def broadcast_to(x, shape):
     """`x` repeated along new axes in front and along axes of size 1. Raises: ValueError."""
-    if x.shape == tuple(shape):
+    if dims.same_shape(x.shape, shape):
         return x
-    if broadcast_shapes(x.shape, shape) != tuple(shape):
+    if not dims.same_shape(broadcast_shapes(x.shape, shape), shape):
         raise ValueError(
             f"shape {x.shape} does not broadcast to {tuple(shape)} ({location.text()})"
         )
@@ -284,7 +346,7 @@ def full(shape, value, dtype_name):
 
 def reshape(x, shape):
     """Returns: `x` with another shape of the same size, without an open dimension."""
-    if x.shape == tuple(shape):
+    if dims.same_shape(x.shape, shape):
         return x
     return apply("reshape", [x], {"shape": tuple(shape)}, x.weak_type)
 
@@ -317,10 +379,14 @@ def join_axes(x, axes):
 
 def slice_axes(x, start, limit, stride):
     """Returns: elements start, start + stride, ... below limit of each axis."""
-    if all(s == 0 for s in start) and tuple(limit) == x.shape and all(s == 1 for s in stride):
+    whole = all(dims.same(s, 0) for s in start) and dims.same_shape(limit, x.shape)
+    if whole and all(s == 1 for s in stride):
         return x
     attrs = {"start": tuple(start), "limit": tuple(limit), "stride": list(stride)}
-    return apply("slice", [x], attrs, x.weak_type)
+    out = apply("slice", [x], attrs, x.weak_type)
+    if dims.known(*out.shape):
+        return out
+    return reshape(out, [dims.gathered(extent) for extent in out.shape])
 
 
 def slice_axis(x, axis, start, limit, stride=1):
@@ -337,7 +403,21 @@ def reverse(x, axes):
 
 def concatenate(arrays, axis):
     """Returns: arrays of one type put end to end."""
+    for array in arrays[1:]:
+        if array.ndim == arrays[0].ndim:
+            _check_beside(arrays[0], array, axis)
     return arrays[0] if len(arrays) == 1 else apply("concatenate", arrays, {"axis": axis})
+
+
+def _check_beside(first, other, axis):
+    for i, (a, b) in enumerate(zip(first.shape, other.shape)):
+        if i != axis and not dims.known(a, b) and not dims.same(a, b):
+            raise dims.unequal(
+                a,
+                b,
+                f"{first.describe()} and {other.describe()} are put together along axis {axis} and"
+                f" need equal sizes of axis {i}",
+            )
 
 
 def expand_dims(x, axes):

@@ -2,7 +2,7 @@
 
 import functools
 
-from weir import core, program, trace as tracing, tree
+from weir import core, errors, program, trace as tracing, tree
 
 
 def operation(function):
@@ -14,9 +14,13 @@ def operation(function):
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if tracing.current() is not None:
-            return function(*args, **kwargs)
-        return run_once(function, args, kwargs)
+        try:
+            if tracing.current() is not None:
+                return function(*args, **kwargs)
+            return run_once(function, args, kwargs)
+        except errors.InconclusiveDimension as error:
+            error.blame(function)
+            raise
 
     return call
 

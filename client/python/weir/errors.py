@@ -5,9 +5,12 @@ each status code; what is wrong with a traced function is a `TracingError` or on
 classes (TypeError, ValueError, IndexError).
 """
 
+from weir import location
+
 __all__ = (
-    "Aborted AlreadyExists Cancelled DeadlineExceeded Error FailedPrecondition Internal"
-    " InvalidArgument NotFound OutOfRange ResourceExhausted TracingError Unavailable Unimplemented"
+    "Aborted AlreadyExists Cancelled DeadlineExceeded Error FailedPrecondition"
+    " InconclusiveDimension Internal InvalidArgument NotFound OutOfRange ResourceExhausted"
+    " TracingError Unavailable Unimplemented"
 ).split()
 
 
@@ -69,6 +72,42 @@ class TracingError(Error, TypeError):
     The message names the array, where it was made, where it was used, and what to write in its
     place.
     """
+
+
+class InconclusiveDimension(TracingError):
+    """Python asked for the number of a size that only the run knows, or for a comparison of sizes
+    that depends on it.
+
+    The message names the function that asked, the size, where that was, and what to write in its
+    place.
+    """
+
+    def __init__(self, asked, instead):
+        super().__init__(asked, instead)
+        self._asked = asked
+        self._instead = instead
+        self._where = location.text()
+        self._frame = id(location.frame_of_caller())
+        self._function = None
+
+    def blame(self, function):
+        """Names a function of this package through which the error passes: the one that counts is
+        what the user's code called.
+        """
+        if self._function is None or id(location.frame_of_caller()) == self._frame:
+            self._function = function.__name__.lstrip("_")
+
+    @property
+    def function(self):
+        """The name of the function of this package that asked, or None."""
+        return self._function
+
+    def __str__(self):
+        by = f"{self._function}: " if self._function else ""
+        return (
+            f"{by}{self._asked} at {self._where} depends on the sizes of a run, which are symbols"
+            f" while tracing; {self._instead}"
+        )
 
 
 _BY_CODE = {

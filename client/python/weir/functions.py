@@ -8,9 +8,10 @@ around it becomes a parameter that each call hands on.
 
 import functools
 
-from weir import core, dtypes, errors, location, program, random, trace as tracing, tree
+from weir import core, dims, dtypes, errors, location, program, trace as tracing, tree
 from weir.array import Array
 from weir.jit import Arguments, as_tuple, jit
+from weir.random.keys import key_of_call
 
 # One attempt more than a result has ways to bend, for each function of a set.
 _MOST_ATTEMPTS = 20
@@ -111,7 +112,7 @@ class _Function:
         return self._emit(trace, frame, arrays)
 
     def _emit(self, trace, frame, arrays):
-        extras = [random._key_of_call() if e is tracing.KEY else e for e in frame.extras]
+        extras = [key_of_call() if e is tracing.KEY else e for e in frame.extras]
         attrs = {"callee": frame.name}
         if self._max_depth is not None:
             attrs["max_depth"] = int(self._max_depth)
@@ -185,6 +186,7 @@ class _Function:
         the function takes.
         """
         params = []
+        frame.symbols |= dims.given_by([size for x in arrays for size in x.shape])
         for x, name in zip(arrays, arguments.names):
             value = trace.add_argument(frame.body, x.dtype_name, x.shape, name)
             origin = (f"argument {name}", *location.of_caller())
@@ -220,7 +222,7 @@ class _Function:
 
     def _fit_one(self, x, kind):
         met = dtypes.promote([(kind.dtype_name, kind.weak_type), (x.dtype_name, x.weak_type)])
-        if x.shape == kind.shape:
+        if dims.same_shape(x.shape, kind.shape):
             if kind.weak_type:
                 return core.cast(x, *met)
             if met[0] == kind.dtype_name and (x.weak_type or x.dtype_name == kind.dtype_name):

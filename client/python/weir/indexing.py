@@ -10,8 +10,9 @@ A boolean mask stands alone. One that is known chooses elements as in NumPy; a t
 
 import numpy as np
 
-from weir import compaction, core, dtypes, lists, location
+from weir import checks, compaction, core, dims, dtypes, errors, lists, location
 from weir.array import Array
+from weir.dims import Dim
 
 
 def take_row(x, index):
@@ -37,7 +38,7 @@ def is_mask(item):
 
 
 def _check_mask(x, mask):
-    if mask.shape != x.shape[: mask.ndim]:
+    if not dims.same_shape(mask.shape, x.shape[: mask.ndim]):
         raise IndexError(
             f"a mask of shape {tuple(mask.shape)} does not fit the first axes of {x.describe()}"
             f" ({location.text()})"
@@ -55,7 +56,9 @@ def _masked(x, mask):
 
 
 class _Entry:
-    """The index of one axis: `kind` is "all", "slice" (start, limit, step), "int" or "array"."""
+    """The index of one axis: `kind` is "all", "slice" (start, count, step, limit), "int" or
+    "array".
+    """
 
     __slots__ = ("kind", "value")
 
@@ -134,11 +137,12 @@ def _entry(item, extent, axis):
     if isinstance(item, Array) or core.is_numpy(item):
         return _array_entry(item, extent, axis)
     number = _known_integer(item)
-    _check_inside(number, extent, axis)
-    return _Entry("int", number + extent if number < 0 else number)
+    return _Entry("int", core.place(number, extent, axis))
 
 
 def _known_integer(item):
+    if type(item) is Dim:
+        return item
     try:
         return item.__index__()
     except AttributeError:
@@ -148,13 +152,6 @@ def _known_integer(item):
         ) from None
 
 
-def _check_inside(number, extent, axis):
-    if not -extent <= number < extent:
-        raise IndexError(
-            f"index {number} is outside of axis {axis} of size {extent} ({location.text()})"
-        )
-
-
 def _slice_entry(item, extent):
     for bound in (item.start, item.stop, item.step):
         if isinstance(bound, Array):
@@ -162,11 +159,45 @@ def _slice_entry(item, extent):
                 f"the bounds of a slice must be known while tracing, found {bound.describe()} "
                 f"({location.text()}); weir.lax.dynamic_slice takes a start that is not"
             )
-    start, limit, step = item.indices(extent)
-    count = len(range(start, limit, step))
-    if (start, count, step) == (0, extent, 1):
+    start, limit, step = _slice_bounds(item, extent)
+    count = dims.larger((limit - start + step - (1 if step > 0 else -1)) // step, 0)
+    if step == 1 and dims.same(start, 0) and dims.same(count, extent):
         return _Entry("all")
-    return _Entry("slice", (start, count, step))
+    return _Entry("slice", (start, count, step, limit))
+
+
+def _slice_bounds(item, extent):
+    """Returns: (start, limit, step) of a slice, with `limit` not before `start` in the direction of
+    the step.
+    """
+    if dims.known(extent, item.start, item.stop):
+        return item.indices(extent)
+    step = 1 if item.step is None else _known_integer(item.step)
+    if step > 0:
+        start = 0 if item.start is None else bound(item.start, extent)
+        limit = extent if item.stop is None else bound(item.stop, extent)
+        return start, limit if dims.at_most(start, limit) else dims.larger(start, limit), step
+    item.indices(0)  # raises for a step of 0
+    start = extent - 1 if item.start is None else bound(item.start, extent, -1)
+    limit = -1 if item.stop is None else bound(item.stop, extent, -1)
+    return start, limit if dims.at_most(limit, start) else dims.smaller(start, limit), step
+
+
+def bound(number, extent, below=0):
+    """Returns: where a slice of an axis of this size starts or ends: a number that counts from the
+    end if it is negative, cut to `below` .. extent + below.
+    """
+    number = _known_integer(number)
+    if dims.below(number, 0):
+        return dims.larger(number + extent, below)
+    # Where a size such as n - 1 may be negative, counting from the end must give nothing too.
+    if not dims.at_most(0, number) and not dims.at_most(extent - number, 2 + 2 * below):
+        raise errors.InconclusiveDimension(
+            f"whether the bound {number} of a slice counts from the end",
+            f"weir.Dim.max({number}, 0) does not, and a negative integer does: x[:-3] in place of"
+            " x[:n - 3]",
+        )
+    return dims.larger(dims.smaller(number, extent + below), below)
 
 
 def _array_entry(item, extent, axis):
@@ -176,20 +207,27 @@ def _array_entry(item, extent, axis):
             f"an index array must hold integers, found {dtype_name} ({location.text()})"
         )
     if core.is_numpy(item):
-        outside = (item < -extent) | (item >= extent)
-        if outside.any():
-            _check_inside(int(item[outside].flat[0]) if item.ndim else int(item), extent, axis)
         if item.ndim == 0:
-            return _Entry("int", int(item) % extent)
-        array = core.constant(item % extent)
+            number = int(item)
+            return _Entry("int", core.place(number, extent, axis))
+        if item.size:
+            _check_inside(int(item.min()), int(item.max()), extent, axis)
+        if not dims.known(extent):
+            return _Entry("array", _from_front(core.constant(item), extent, bool((item < 0).any())))
+        array = core.constant(item % max(extent, 1))
         array.is_index = True
         return _Entry("array", array)
     return _Entry("array", _from_front(core.check_scope(item), extent))
 
 
-def _from_front(index, extent):
+def _check_inside(least, greatest, extent, axis):
+    checks.require_at_most(-least, extent, core.outside(least, extent, axis))
+    checks.require_at_most(greatest + 1, extent, core.outside(greatest, extent, axis))
+
+
+def _from_front(index, extent, may_be_negative=True):
     """Negative numbers count from the end."""
-    if index.is_index or index.dtype_name in dtypes.UNSIGNED:
+    if not may_be_negative or index.is_index or index.dtype_name in dtypes.UNSIGNED:
         return index
     # The type of the index need not hold the extent.
     index = core.cast(index, "i64")
@@ -205,19 +243,26 @@ def _slice_known(plan):
     axes.
     """
     x = plan.x
-    start, limit, stride, flipped = [], [], [], []
+    start, limit, stride, flipped, turned = [], [], [], [], []
     for axis, (entry, extent) in enumerate(zip(plan.entries, x.shape)):
         first, last, step = 0, extent, 1
         if entry.kind == "int":
             first, last = entry.value, entry.value + 1
         elif entry.kind == "slice":
-            first, last, step = _ascending(*entry.value)
-            if entry.value[2] < 0:
-                flipped.append(axis)
+            first, count, step, last = entry.value
+            if not dims.known(first, count):
+                if step < 0:
+                    # Of the axis turned round, as the count decides what the last element is.
+                    turned.append(axis)
+                    first, last, step = extent - 1 - first, extent - 1 - last, -step
+            else:
+                first, last, step = _ascending(first, count, step)
+                if entry.value[2] < 0:
+                    flipped.append(axis)
         start.append(first)
         limit.append(last)
         stride.append(step)
-    x = core.reverse(core.slice_axes(x, start, limit, stride), flipped)
+    x = core.reverse(core.slice_axes(core.reverse(x, turned), start, limit, stride), flipped)
     kept = [i for i, entry in enumerate(plan.entries) if entry.kind != "int"]
     x = core.reshape(x, [x.shape[i] for i in kept])
     plan.entries = [plan.entries[i] for i in kept]
@@ -352,7 +397,8 @@ def _update_masked(x, mask, value, combiner):
     """`x` with those rows combined with `value` that the mask chooses."""
     _check_mask(x, mask)
     mask = core.as_array(mask)
-    if core.broadcast_shapes(value.shape, x.shape[mask.ndim :]) != x.shape[mask.ndim :]:
+    row = x.shape[mask.ndim :]
+    if not dims.same_shape(core.broadcast_shapes(value.shape, row), row):
         raise ValueError(
             f"through a mask {x.shape[mask.ndim:]} is set, found {value.describe()}"
             f" ({location.text()}); weir.numpy.where(mask, value, x) chooses element by element"
@@ -369,6 +415,11 @@ def _scatter(x, index, value, combiner):
     """
     plan = _Plan(x, index)
     target = plan.x
+    for axis, (entry, extent) in enumerate(zip(plan.entries, target.shape)):
+        if entry.kind == "int":
+            outside = core.outside(entry.value, extent, axis)
+            checks.require_at_most(0, entry.value, outside)
+            checks.require_at_most(entry.value + 1, extent, outside)
     touched = [i for i, entry in enumerate(plan.entries) if entry.kind != "all"]
     window = [i for i, entry in enumerate(plan.entries) if entry.kind == "all"]
     if not touched:
@@ -450,7 +501,9 @@ class _Layout:
         if entry.kind == "array":
             index = core.cast(entry.value, "i64")
             return core.reshape(index, index.shape + (1,) * (ndim - len(self._array_shape)))
-        start, count, step = entry.value if entry.kind == "slice" else (0, self._count(axis), 1)
+        start, count, step = 0, self._count(axis), 1
+        if entry.kind == "slice":
+            start, count, step, _ = entry.value
         line = core.iota((count,), 0, "i64")
         line = core.elementwise("add", core.elementwise("multiply", line, step), start)
         behind = len(self._slices) - self._slices.index(axis) - 1

@@ -6,40 +6,55 @@ import operator
 
 import numpy as np
 
-from weir import core, dtypes, location, program, trace as tracing, tree
+from weir import core, dtypes, location, program, shapes as open_shapes, trace as tracing, tree
+
+# How many combinations of types of a call find their program at once.
+_MOST_KNOWN = 4096
 
 
-def jit(function=None, *, static_argnums=(), static_argnames=()):
+def jit(function=None, *, shapes=None, static_argnums=(), static_argnames=()):
     """Compiles a function of arrays into a program.
 
     The function is called once for each combination of element types, shapes and pytree structure
     of its arguments; later calls run the program that this made. Inside another traced function it
     is simply called.
 
+    With `shapes` sizes of arguments stay open: one program, traced and compiled once, serves all
+    of them. In the function they are `weir.Dim`s. A text has one entry for each axis: a symbol, an
+    integer, `_` for the size that a call has (another one makes another program), or an expression
+    of symbols such as `n+1` (1 or more) and `4*n` (a multiple of 4); `...` stands for the other
+    axes, as they are. One symbol is one size, whichever arguments have it, and 0 or more.
+
     Args:
       function: takes and returns pytrees of arrays and numbers.
+      shapes: a text for all arguments, such as "n, ..."; or a tuple with one entry for each
+        argument, or a dictionary of entries by the names of arguments, whose entries are pytrees of
+        texts; None for what has no open size.
       static_argnums, static_argnames: positions and names of arguments that are no arrays; they
         must be hashable, and each of their values makes a program of its own.
 
     Returns: a function that takes NumPy arrays and numbers and returns NumPy arrays. Its
     `lower(*args)` gives the program without running it.
 
-    Raises (when called): TracingError where Python needs the numbers of an array; InvalidArgument
-    for shapes and types that do not fit.
+    Raises (when called): TracingError where Python needs the numbers of an array;
+    InconclusiveDimension where it needs the number of an open size; InvalidArgument for shapes and
+    types that do not fit.
     """
     if function is None:
         return functools.partial(
-            jit, static_argnums=static_argnums, static_argnames=static_argnames
+            jit, shapes=shapes, static_argnums=static_argnums, static_argnames=static_argnames
         )
-    return _Compiled(function, static_argnums, static_argnames)
+    opened = None if shapes is None else open_shapes.Shapes(function, shapes)
+    return _Compiled(function, opened, static_argnums, static_argnames)
 
 
 class _Compiled:
     """A function with the programs that it has been traced to."""
 
-    def __init__(self, function, static_argnums, static_argnames):
+    def __init__(self, function, shapes, static_argnums, static_argnames):
         functools.update_wrapper(self, function)
         self._function = function
+        self._shapes = shapes
         self._static_argnums = as_tuple(static_argnums)
         self._static_argnames = as_tuple(static_argnames)
         self._programs = {}
@@ -54,6 +69,8 @@ class _Compiled:
             return known(args)
         traced, arrays = self._prepare(args, kwargs)
         if types and len(args) == len(arrays) and all(map(operator.is_, args, arrays)):
+            if len(self._programs_of_arrays) >= _MOST_KNOWN:
+                self._programs_of_arrays.clear()
             self._programs_of_arrays[types] = traced
         return traced(arrays)
 
@@ -78,6 +95,9 @@ class _Compiled:
         )
         arguments.check()
         types = [program.InputType.of(leaf) for leaf in arguments.leaves]
+        symbols = {}
+        if self._shapes is not None:
+            types, symbols = self._shapes.open(arguments, types)
         key = arguments.key(types)
         if key not in self._programs:
             self._programs[key] = program.trace_function(
@@ -85,9 +105,11 @@ class _Compiled:
                 arguments.function_name,
                 arguments.names,
                 types,
+                tuple(symbols),
             )
         traced = self._programs[key]
-        return traced, [kind.to_numpy(leaf) for kind, leaf in zip(types, arguments.leaves)]
+        arrays = [kind.to_numpy(leaf) for kind, leaf in zip(types, arguments.leaves)]
+        return traced, arrays + [np.empty((size, 0), np.int8) for size in symbols.values()]
 
 
 class Arguments:
@@ -118,6 +140,12 @@ class Arguments:
             tuple(self._fixed.items()),
             tuple(sorted(self._named.items())),
         )
+
+    def parts(self, leaves):
+        """Returns: ([(position, tree)], {keyword: tree}) with `leaves` in place of the leaves."""
+        dynamic, keywords = tree.unflatten(self.structure, leaves)
+        positions = [i for i in range(self._num_args) if i not in self._fixed]
+        return list(zip(positions, dynamic)), keywords
 
     def call(self, function, arrays):
         """Calls a function with arrays in place of the leaves."""

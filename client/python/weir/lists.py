@@ -8,12 +8,12 @@ A list is also what comes out where only the run knows how much it is: of `weir.
 number of iterations, of `weir.numpy.nonzero`, `unique` and their kind.
 """
 
-import operator
 
 import numpy as np
 
-from weir import checks, core, dtypes, errors, location, loops, tree
+from weir import checks, core, dims, dtypes, errors, location, loops, tree
 from weir.array import Array
+from weir.dims import Dim
 from weir.eager import operation
 
 
@@ -376,10 +376,10 @@ class List:
     def _place(self, index, ndim):
         """Returns: i64, the index or indices counted from the front; a run fails without such."""
         self._check_single()
+        at = _integers(index, ndim, "the index of a list" if ndim == 0 else "indices of a list")
         if core.is_scalar(index) or core.is_numpy(index):
             _check_inside(index, self.capacity)
-        at = _integers(index, ndim, "the index of a list" if ndim == 0 else "indices of a list")
-        if ndim == 0 and not isinstance(index, Array):
+        if ndim == 0 and not isinstance(index, (Array, Dim)):
             return self._known_place(int(index))
         if not at.is_index:
             negative = core.compare("less", at, 0)
@@ -428,23 +428,25 @@ def _empty(capacity, like):
 def _of(rows, capacity):
     rows = tree.map(lambda leaf: core.as_array(leaf, "the rows of a list"), rows)
     count = _count_rows(rows)
-    if capacity is not None and capacity < count:
-        raise ValueError(
+    if capacity is not None:
+        no_room = ValueError(
             f"a list of the capacity {capacity} has no room for {count} rows ({location.text()})"
         )
+        checks.require_at_most(count, capacity, no_room)
     made = List(rows, core.scalar(count, "i64"))
-    return _padded(made, max(count, 1) if capacity is None else capacity)
+    return _padded(made, dims.larger(count, 1) if capacity is None else capacity)
 
 
 @operation
 def _with_capacity(given, capacity):
     given._check_single()
-    if capacity >= given.capacity:
+    if dims.at_most(given.capacity, capacity):
         return _padded(given, capacity)
     fits = core.compare("less_equal", given.size, capacity)
     checks.check(fits, f"a list has more elements than the capacity {capacity}")
+    padded = _padded(given, dims.larger(capacity, given.capacity))
     cut = tree.map(
-        lambda rows: core.slice_axis(core.as_array(rows), 0, 0, capacity), given.elements
+        lambda rows: core.slice_axis(core.as_array(rows), 0, 0, capacity), padded.elements
     )
     return List(cut, given.size)
 
@@ -477,13 +479,14 @@ def _types(given):
 
 
 def _padded(given, capacity):
-    if given.capacity == capacity:
+    if dims.same(given.capacity, capacity):
         return given
 
     def pad(rows):
         rows = core.as_array(rows)
         zeros = core.full((capacity - rows.shape[0], *rows.shape[1:]), 0, rows.dtype_name)
-        return core.concatenate([rows, zeros], 0)
+        made = core.concatenate([rows, zeros], 0)
+        return core.reshape(made, (capacity, *rows.shape[1:]))
 
     return List(tree.map(pad, given.elements), given.size)
 
@@ -493,7 +496,7 @@ def _write(rows, at, element, batch):
     rows = core.as_array(rows)
     kind = core.promote(element, core.scalar(0, rows.dtype_name))[0]
     wanted = (*batch, *rows.shape[1:])
-    if element.shape != wanted or kind.dtype_name != rows.dtype_name:
+    if not dims.same_shape(element.shape, wanted) or kind.dtype_name != rows.dtype_name:
         what = "rows for the elements" if batch else "the elements"
         raise TypeError(
             f"{what} of this list are {rows.dtype_name}{list(wanted)}, found"
@@ -535,7 +538,7 @@ def _integers(x, ndim, what):
 
 def _check_inside(index, capacity):
     for number in np.asarray(index).ravel():
-        if not -capacity <= number < capacity:
+        if dims.below(number, -capacity) or dims.at_most(capacity, number):
             raise IndexError(
                 f"a list of the capacity {capacity} never has an element with the index {number}"
                 f" ({location.text()})"
@@ -567,11 +570,14 @@ def _check_capacity(capacity):
             f"the capacity of a list must be known while tracing, found {capacity.describe()}"
             f" ({location.text()})"
         )
-    number = operator.index(capacity)
-    if number < 1:
-        raise ValueError(
-            f"a list needs a capacity of 1 at least, found {number} ({location.text()})"
-        )
+    number = core.known_size(capacity, "the capacity of a list")
+    too_small = ValueError(
+        f"a list needs a capacity of 1 at least, found {number} ({location.text()})"
+    )
+    if dims.below(number, 1):
+        raise too_small
+    if not dims.at_most(1, number):
+        checks.require_at_most(1, number, too_small)
     return number
 
 

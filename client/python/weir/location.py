@@ -14,11 +14,17 @@ _PASSED = (
 )
 
 
-def of_caller():
-    """Returns: (file, line) of that frame; ("", 0) if there is none."""
+def frame_of_caller():
+    """Returns: that frame; None if there is none."""
     frame = sys._getframe(1)  # pylint: disable=protected-access
     while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
         frame = frame.f_back
+    return frame
+
+
+def of_caller():
+    """Returns: (file, line) of that frame; ("", 0) if there is none."""
+    frame = frame_of_caller()
     if frame is None:
         return "", 0
     return frame.f_code.co_filename, frame.f_lineno

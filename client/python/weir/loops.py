@@ -1,10 +1,8 @@
 """How loops over iterations that do not depend on one another are traced."""
 
-import operator
-
 import numpy as np
 
-from weir import checks, collectives, core, dtypes, location, trace as tracing, tree
+from weir import checks, collectives, core, dims, dtypes, location, trace as tracing, tree
 from weir.array import Array
 
 
@@ -35,7 +33,7 @@ def parallel(body, n, chunk_size, strict, randomness, size=None):
     """
     trace = tracing.current()
     trace.strict = trace.strict or strict
-    if chunk_size is not None and chunk_size < n:
+    if chunk_size is not None and not dims.at_most(n, chunk_size):
         draws = trace.draws
         try:
             return _in_chunks(body, n, chunk_size, randomness, size)
@@ -117,7 +115,7 @@ def _in_chunks(body, n, chunk_size, randomness, size):
     trips = core.scalar(chunks, "i64")
     outer = _stack("for", [trips], run_chunk, chunks, lambda index: index, None)
     outputs = [core.reshape(x, (chunks * chunk_size, *x.shape[2:])) for x in outer.outputs]
-    if rest:
+    if not dims.same(rest, 0):
         trace.draws = first_draw
         left = _stack(
             "pfor",
@@ -129,6 +127,8 @@ def _in_chunks(body, n, chunk_size, randomness, size):
             True,
         )
         outputs = [core.concatenate(parts, 0) for parts in zip(outputs, left.outputs)]
+        # Of n that only the run knows the parts are n as well, but not of one form.
+        outputs = [core.reshape(x, (n, *x.shape[1:])) for x in outputs]
     return Stacked(whole.structure, outputs, whole.inner, whole.varies)
 
 
@@ -177,8 +177,8 @@ def _stack(op, operands, body, n, to_iteration, randomness, chunked=False):
 
 
 def check_count(what, n):
-    """Returns: a number of iterations that is known while tracing. Raises: TypeError, ValueError
-    for others.
+    """Returns: a number of iterations: an integer or a `Dim`. Raises: TypeError, ValueError for
+    others.
     """
     if isinstance(n, Array):
         raise TypeError(
@@ -186,8 +186,8 @@ def check_count(what, n):
             f" ({location.text()}); where only the run knows it, pfor and for_loop take capacity=,"
             " a bound that is known, and weir.fori_loop needs none"
         )
-    count = core.known_integer(n, f"the number of iterations of {what}")
-    if count < 0:
+    count = core.known_size(n, f"the number of iterations of {what}")
+    if dims.below(count, 0):
         raise ValueError(f"{what} was asked for {count} iterations ({location.text()})")
     return count
 
@@ -196,11 +196,11 @@ def check_capacity(what, n, capacity):
     """Returns: the bound of a number of iterations. Raises: TypeError, ValueError where it is
     none.
     """
-    bound = operator.index(capacity)
+    bound = core.known_size(capacity, f"the capacity of {what}")
     known = not isinstance(n, (Array, np.ndarray))
     if known:
         n = check_count(what, n)
-    if bound < 0 or (known and n > bound):
+    if dims.below(bound, 0) or (known and dims.below(bound, n)):
         raise ValueError(
             f"{what} was asked for {n if known else 'some'} iterations with the capacity {bound}"
             f" ({location.text()})"

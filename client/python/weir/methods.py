@@ -1,7 +1,14 @@
-"""Operators and methods of `Array`, each by the function of the same meaning in `weir.numpy`."""
+"""Operators and methods of `Array`, each by the function of the same meaning in `weir.numpy`, and
+operators of `Dim` where the other operand is no size.
+"""
 
-from weir import core, errors, indexing, location, numpy as wnp
+import operator
+
+import numpy as np
+
+from weir import core, dims, errors, indexing, location, numpy as wnp
 from weir.array import Array
+from weir.dims import Dim
 
 _BINARY = {
     "add": wnp.add,
@@ -63,7 +70,9 @@ def _array_function(self, function, types, args, kwargs):
 
 
 def _is_operand(other):
-    return isinstance(other, Array) or core.is_scalar(other) or core.is_numpy(other)
+    return (
+        isinstance(other, (Array, Dim)) or core.is_scalar(other) or core.is_numpy(other)
+    )
 
 
 def _forward(function):
@@ -78,6 +87,46 @@ def _backward(function):
         return function(other, self) if _is_operand(other) else NotImplemented
 
     return method
+
+
+def _of_sizes(of_sizes, of_values):
+    """Returns: an operator of `Dim`: a size of two sizes, a value with anything else."""
+
+    def method(self, other):
+        if of_sizes is not None and dims.is_size(other):
+            return of_sizes(self, other)
+        return of_values(self, other)
+
+    return method
+
+
+# What NumPy calls the operators of sizes.
+_UFUNCS = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+
+
+def _ufunc_of_sizes(self, ufunc, method, *inputs, **kwargs):
+    """NumPy's functions of a `Dim` and integers are those of sizes, of others those of values."""
+    # NumPy's integers come as arrays without axes.
+    sizes = [x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs]
+    if ufunc.__name__ in _UFUNCS and all(map(dims.is_size, sizes)):
+        return _UFUNCS[ufunc.__name__](*(x if type(x) is Dim else int(x) for x in sizes))
+    return _array_ufunc(core.as_array(self), ufunc, method, *inputs, **kwargs)
+
+
+def _swapped(of_sizes):
+    return None if of_sizes is None else lambda self, other: of_sizes(other, self)
 
 
 def _round(self, ndigits=None):
@@ -107,7 +156,15 @@ def _attach():
         setattr(Array, f"__{name}__", lambda self, function=function: function(self))
     for name in _METHODS:
         setattr(Array, name, getattr(wnp, name))
+    for name, function in _BINARY.items():
+        of_sizes = dims.ARITHMETIC.get(name)
+        setattr(Dim, f"__{name}__", _of_sizes(of_sizes, _forward(function)))
+        setattr(Dim, f"__r{name}__", _of_sizes(_swapped(of_sizes), _backward(function)))
+    for name, function in _COMPARISONS.items():
+        of_sizes = dims.COMPARISONS[name]
+        setattr(Dim, f"__{name}__", _of_sizes(of_sizes, _forward(function)))
     Array.__array_ufunc__ = _array_ufunc
+    Dim.__array_ufunc__ = _ufunc_of_sizes
     Array.__array_function__ = _array_function
     Array.__round__ = _round
     Array.__getitem__ = indexing.getitem

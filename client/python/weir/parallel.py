@@ -13,13 +13,14 @@ def pfor(body, n, chunk_size=None, strict=False, capacity=None):
     Args:
       body: takes the iteration as an i64 scalar; returns a pytree of arrays whose shapes do not
         depend on it. Its iterations cannot see one another.
-      n: how many iterations; a Python integer, may be 0. With a capacity also an integer scalar
-        that only the run knows, and that differs between the iterations of loops around: then just
-        as many run as there are.
+      n: how many iterations; a Python integer or a `weir.Dim`, may be 0. With a capacity also an
+        integer scalar that only the run knows, and that differs between the iterations of loops
+        around: then just as many run as there are.
       chunk_size: how many iterations run at once; the results do not depend on it. A body that
         reduces over its iterations (`psum` and the like) runs whole.
       strict: whether an operation that can only run one iteration after the other is an error.
-      capacity: how many iterations there may be, a Python integer. A run fails where n is above.
+      capacity: how many iterations there may be, a Python integer or a `weir.Dim`. A run fails
+        where n is above.
 
     Returns: the pytree of `body`, each leaf T[...] as T[n, ...]. With a capacity a `weir.List` of n
       elements, whose leaves are T[capacity, ...] with zeros from n on.

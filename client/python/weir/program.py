@@ -4,7 +4,7 @@ pytrees.
 
 import numpy as np
 
-from weir import _native, core, dtypes, location, session, trace as tracing, tree
+from weir import _native, core, dims, dtypes, location, session, trace as tracing, tree
 from weir.array import Array
 
 
@@ -36,9 +36,11 @@ class InputType:
 class TracedProgram:
     """A function that has been traced for one set of input types."""
 
-    def __init__(self, trace, name, input_names, structure):
+    def __init__(self, trace, name, input_names, input_shapes, structure):
         self.text = trace.builder.text()
         self.structure = structure
+        self._input_shapes = input_shapes
+        self._has_open_structure = structure.has_fixed(_is_open)
         self.hoisted = [array for _, array in trace.hoisted]
         self.num_results = structure.num_leaves
         # The program takes the values of variables behind its inputs and gives new ones behind its
@@ -62,14 +64,39 @@ class TracedProgram:
         outputs, report = session.current().run(self.native, inputs, profile)
         for variable, value in zip(self.written, outputs[self.num_results :]):
             variable._take(value)
-        return tree.unflatten(self.structure, outputs[: self.num_results]), report
+        structure = self.structure
+        if self._has_open_structure:
+            structure = self._closed_structure(arrays)
+        return tree.unflatten(structure, outputs[: self.num_results]), report
+
+    def _closed_structure(self, arrays):
+        """Returns: the structure with the sizes that these inputs have."""
+        values = {}
+        for shape, array in zip(self._input_shapes, arrays):
+            for size, found in zip(shape, array.shape):
+                values.update(dict.fromkeys(dims.given_by([size]), found))
+
+        def close(fixed):
+            if isinstance(fixed, tuple):
+                return tuple(close(each) for each in fixed)
+            return fixed if dims.known(fixed) else fixed._substituted(values)
+
+        return self.structure.map_fixed(close)
 
     def __call__(self, arrays):
         return self.run(arrays)[0]
 
 
-def trace_function(function, name, input_names, input_types):
+def _is_open(fixed):
+    return any(map(_is_open, fixed)) if isinstance(fixed, tuple) else not dims.known(fixed)
+
+
+def trace_function(function, name, input_names, input_types, symbols=()):
     """Traces `function(*arrays)`, called with one array for each input.
+
+    Args:
+      symbols: of sizes in the types that are no size themselves. For each of them the program takes
+        one more input behind the others, an empty array i8[symbol, 0].
 
     Returns: the program; its results are the leaves of what the function returns.
     """
@@ -81,8 +108,11 @@ def trace_function(function, name, input_names, input_types):
             value = trace.add_argument(trace.main, kind.dtype_name, kind.shape, input_name)
             origin = (f"argument {input_name}", *location.of_caller())
             arrays.append(Array(trace, value, weak_type=kind.weak_type, origin=origin))
+        carriers = [trace.add_carrier(symbol) for symbol in symbols]
+        shapes = [kind.shape for kind in input_types]
+        shapes += [trace.carriers[symbol].shape for symbol in symbols]
         leaves, structure = tree.flatten(function(*arrays))
         results = [core.as_array(leaf, "a result") for leaf in leaves]
         trace.builder.yield_(trace.main, [result.value for result in results])
         trace.builder.set_result_names(trace.main, [f"result{i}" for i in range(len(results))])
-    return TracedProgram(trace, name, input_names, structure)
+    return TracedProgram(trace, name, [*input_names, *carriers], shapes, structure)

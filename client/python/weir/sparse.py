@@ -1,7 +1,6 @@
 """Arrays of which only some elements are stored: `weir.Sparse`."""
 
 import math
-import operator
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class Sparse:
                 "the number of stored elements must be known while tracing, found"
                 f" {count.describe()} ({location.text()})"
             )
-        return _of(dense, operator.index(count))
+        return _of(dense, core.known_size(count, "count"))
 
     @property
     def ndim(self):

@@ -9,7 +9,8 @@ import threading
 
 import numpy as np
 
-from weir import _native, dtypes, errors, location
+from weir import _native, dims, dtypes, errors, location
+from weir.array import Array
 
 # Larger constants become inputs of the program, so that the program stays short; others are in it
 # and reach the workers once.
@@ -95,6 +96,7 @@ class FunctionFrame:
         self.results = None
         self.met = False
         self.loops = None  # indices of the loops around it, if it captures one
+        self.symbols = set()  # of sizes, as far as its parameters give them
         self._extra_values = {}
 
     def extra(self, trace, wanted, dtype_name, shape, name):
@@ -102,6 +104,7 @@ class FunctionFrame:
         key = wanted if wanted is KEY else wanted.value
         if key not in self._extra_values:
             self._extra_values[key] = trace.add_argument(self.body, dtype_name, shape, name)
+            self.symbols |= dims.given_by(shape)
             self.extras.append(wanted)
         return self._extra_values[key]
 
@@ -131,6 +134,8 @@ class Trace:
         self.variables = {}  # by the name that each has in this program
         self.written = set()  # names of those that the program writes
         self.models = {}  # imported models that are functions of this program
+        self.carriers = {}  # for a symbol an empty array [symbol, 0] of the entry function
+        self._size_values = {}  # by (body of a function, size)
         self._hoisted_by_id = {}
         self._variable_names = {}
         self._names = {"main"}
@@ -290,6 +295,48 @@ class Trace:
             return self._hoist(array), self.entry
         self.builder.set_location(*location.of_caller())
         return self.builder.constant(self.main, array), self.main
+
+    def size_value(self, size):
+        """Returns: (a value that holds a `Dim`, its region), an outermost one."""
+        key = (self.main, str(size))
+        if key not in self._size_values:
+            self.know_sizes([size])
+            self.builder.set_location(*location.of_caller())
+            attrs = {"size": (size,)}
+            (value,) = self.builder.apply(self.main, "dimension_size", [], attrs, [])
+            self._size_values[key] = value
+        return self._size_values[key], self.main
+
+    def know_sizes(self, shape):
+        """Lets the function that is being traced know the symbols of these sizes: those that no
+        parameter has as a size of its own come with an empty array.
+        """
+        if not self.frames:
+            return
+        frame = self.frames[-1]
+        for size in shape:
+            for symbol in sorted(dims.symbols(size) - frame.symbols):
+                frame.symbols.add(symbol)
+                carrier = self._carrier(symbol)
+                frame.extra(self, carrier, carrier.dtype_name, carrier.shape, f"size_{symbol}")
+
+    def _carrier(self, symbol):
+        """Returns: an empty array of the entry function whose first size is the symbol."""
+        if symbol not in self.carriers:
+            attrs = {"shape": (symbol, 0), "dtype": "i8", "axis": 0}
+            (value,) = self.builder.apply(self.entry, "iota", [], attrs, [])
+            self.carriers[symbol] = Array(self, value, region=self.entry)
+        return self.carriers[symbol]
+
+    def add_carrier(self, symbol):
+        """Makes that array an argument of the program, for a symbol that no other one gives.
+
+        Returns: its name.
+        """
+        name = self.unique_name(f"size_{symbol}")
+        value = self.add_argument(self.entry, "i8", (symbol, 0), name)
+        self.carriers[symbol] = Array(self, value, region=self.entry)
+        return name
 
     def _hoist(self, array):
         key = id(array)

@@ -60,6 +60,16 @@ class Structure:
             return 1
         return sum(child.num_leaves for child in self.children)
 
+    def has_fixed(self, predicate):
+        """Returns: whether the predicate holds for a fixed attribute of a registered class."""
+        in_children = (child.has_fixed(predicate) for child in self.children)
+        return any(predicate(each) for each in self.fixed) or any(in_children)
+
+    def map_fixed(self, function):
+        """Returns: the structure with other fixed attributes of registered classes."""
+        children = [child.map_fixed(function) for child in self.children]
+        return Structure(self.kind, self.keys, children, [function(each) for each in self.fixed])
+
     def __repr__(self):
         if self.kind is LEAF:
             return "*"

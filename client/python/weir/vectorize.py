@@ -5,7 +5,7 @@ import inspect
 
 import numpy as np
 
-from weir import core, location, loops, tree
+from weir import checks, core, location, loops, tree
 from weir.eager import operation
 from weir.indexing import take_row
 
@@ -30,7 +30,8 @@ def vmap(
         pytrees of such. Keyword arguments are mapped over their axis 0.
       out_axes: where the axis of the examples stands in the results: an integer, None for a result
         that is the same for all of them, or a pytree of such.
-      axis_size: how many examples; needed where no argument is mapped.
+      axis_size: how many examples, a Python integer or a `weir.Dim`; needed where no argument is
+        mapped.
       chunk_size: how many examples run at once; the results do not depend on it.
       randomness: "different": each example draws random numbers of its own; "same": all draw the
         same; "error": a draw raises.
@@ -169,8 +170,8 @@ def _shared_result(output, varies, count):
             f"vmap: a result with out_axes None differs between the examples: {output.describe()} "
             f"({location.text()})"
         )
-    if count == 0:
-        raise ValueError(
-            f"vmap: without examples there is no result for out_axes None ({location.text()})"
-        )
+    nothing = ValueError(
+        f"vmap: without examples there is no result for out_axes None ({location.text()})"
+    )
+    checks.require_at_most(1, count, nothing)
     return core.reshape(core.slice_axis(output, 0, 0, 1), output.shape[1:])

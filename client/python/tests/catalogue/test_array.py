@@ -34,6 +34,21 @@ def test_gather(places, axis, source):
     agree(body, numbers(3, 3, 3, 3, dtype=np.float64))
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_gather_of_dynamic_shape(axis):
+    def gathered(x, at):
+        return weir.pfor(lambda i: wnp.take(x[i], at[i], axis), x.shape[0], strict=True)
+
+    function = weir.jit(gathered, shapes=("n, k, m", "n, r"))
+    for n, k, m, r in [(3, 4, 5, 2), (1, 1, 1, 3), (0, 2, 3, 1), (2, 3, 2, 0)]:
+        x = numbers(n, k, m)
+        at = (np.arange(n)[:, None] + np.arange(r)) % (k if axis == 0 else m)
+        want = [np.take(x[i], at[i], axis) for i in range(n)]
+        got = function(x, at)
+        assert got.shape == ((n, r, m) if axis == 0 else (n, k, r))
+        assert len(got) == 0 or np.array_equal(got, np.stack(want))
+
+
 @pytest.mark.parametrize("axis", [1, -1])
 def test_gather_batch_dims(axis):
     def body(xp, i, x, at):

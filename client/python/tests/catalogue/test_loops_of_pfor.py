@@ -115,6 +115,18 @@ def test_vectorized_map_static_shape():
     np.testing.assert_array_equal(got, [[3], [2]])
 
 
+def test_vectorized_map_of_unknown_shape():
+    def clamped(x, bound):
+        out = weir.vmap(lambda row: wnp.where(row > 0, row, bound))(x)
+        assert str(out.shape) == "(n, m)"
+        return out
+
+    function = weir.jit(clamped, shapes=("n, m", "m"))
+    for n, m in [(2, 1), (1, 3), (0, 2), (4, 2)]:
+        x, bound = numbers(n, m), numbers(m)
+        np.testing.assert_array_equal(function(x, bound), np.where(x > 0, x, bound))
+
+
 def test_vectorized_map_of_unit_axes():
     one, three = np.float32([5]), np.float32([1, 2, 3])
     add = weir.vmap(lambda a, b: a + b, strict=True)
@@ -352,6 +364,23 @@ def test_scatter_nd_update_multi_dimensional_index():
         return xp.stack([xp.stack([i]), xp.stack([i + 1])]), xp.array([[0, 2, 4]])
 
     agree(_updated(at, numbers(3, 2, 3)))
+
+
+def test_scatter_nd_update_of_unknown_shapes():
+    def updated(rows, at, table):
+        def body(i):
+            return (wnp.array(table) * i).at[at[i]].set(rows[i])
+
+        return weir.pfor(body, rows.shape[0], strict=True)
+
+    function = weir.jit(updated, shapes=("n, k, m", "n, k", "t, m"))
+    for n, k, m, t in [(3, 2, 5, 4), (1, 1, 1, 2), (0, 2, 3, 4), (2, 0, 2, 1)]:
+        rows, table = numbers(n, k, m), numbers(t, m)
+        at = (np.arange(n)[:, None] + np.arange(k)) % t
+        want = np.stack([table * np.float32(i) for i in range(n)]) if n else numbers(0, t, m)
+        for i in range(n):
+            want[i, at[i]] = rows[i]
+        np.testing.assert_array_equal(function(rows, at, table), want)
 
 
 def test_scatter_nd_update_folded():

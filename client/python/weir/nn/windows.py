@@ -2,7 +2,7 @@
 
 import math
 
-from weir import core, dtypes, location
+from weir import core, dims, dtypes, location
 from weir.eager import operation
 
 
@@ -25,7 +25,8 @@ def _padding(padding, extents, window, strides, dilation):
         pairs = []
         for extent, size, stride, spread in zip(extents, window, strides, dilation):
             outputs = -(-extent // stride)
-            total = max(0, (outputs - 1) * stride + (size - 1) * spread + 1 - extent)
+            total = dims.larger(0, (outputs - 1) * stride + (size - 1) * spread + 1 - extent)
+            total = core.known_integer(total, "the padding 'SAME'")
             pairs.append((total // 2, total - total // 2))
         return pairs
     if isinstance(padding, int):

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from weir import checks, compaction, core, dtypes, location, trace as tracing, tree
+from weir import checks, compaction, core, dims, dtypes, location, trace as tracing, tree
 from weir.array import Array
+from weir.dims import Dim
 from weir.eager import operation
 from weir.lists import List
 
@@ -22,7 +23,7 @@ def array(values, dtype=None):
         return np.array(_known(values, dtype))
     if isinstance(values, Array):
         return values if dtype is None else core.to_dtype(values, dtypes.name_of(dtype))
-    if any(isinstance(leaf, Array) for leaf in tree.leaves(values)):
+    if any(isinstance(leaf, (Array, Dim)) for leaf in tree.leaves(values)):
         return _stacked(values, dtype)
     if core.is_scalar(values) and dtype is None:
         return core.as_array(values)
@@ -119,30 +120,34 @@ def full_like(x, fill_value, dtype=None, shape=None):
 def arange(start, stop=None, step=None, dtype=None, capacity=None):
     """Returns: start, start + step, ... below stop; i32 for integers, f32 for floats by default.
 
-    The numbers must be known while tracing. With a capacity, how many there may be, they need not:
-    the result is then a `weir.List`, and a run fails where there are more.
+    Integers may be sizes; other numbers must be known while tracing. With a capacity, how many
+    there may be, they need not: the result is then a `weir.List`, and a run fails where there are
+    more.
     """
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
     if capacity is not None:
-        return _listed_range(start, stop, step, dtype, int(capacity))
+        capacity = core.known_size(capacity, "capacity")
+        return _listed_range(start, stop, step, dtype, capacity)
     for number in (start, stop, step):
         if isinstance(number, Array):
             raise TypeError(
                 f"the bounds of arange must be known while tracing, found {number.describe()}: they"
                 f" decide the shape; give capacity= for a weir.List ({location.text()})"
             )
-    integers = all(isinstance(number, (int, np.integer)) for number in (start, stop, step))
+    integers = all(dims.is_size(number) for number in (start, stop, step))
     name = _name(dtype, "i32" if integers else "f32")
     if not integers:
+        start, stop, step = (float(x) if type(x) is Dim else x for x in (start, stop, step))
         return core.cast(
             core.constant(np.arange(start, stop, step).astype(dtypes.to_numpy(name))), name
         )
+    step = core.known_integer(step, "the step of arange")
     if step == 0:
         raise ValueError(f"the step of arange is 0 ({location.text()})")
-    count = len(range(start, stop, step))
-    if count:
+    count = dims.larger((stop - start + step - (1 if step > 0 else -1)) // step, 0)
+    if dims.known(start, count) and count:
         core.check_range(int(start), name)
         core.check_range(int(start + (count - 1) * step), name)
     counted = core.iota((count,), 0, "i64")
@@ -180,6 +185,8 @@ def linspace(start, stop, num=50, endpoint=True, dtype=None):
     start and stop are known or traced.
     """
     name = _name(dtype)
+    if not dims.known(start, stop, num):
+        return core.cast(_open_line(start, stop, num, endpoint, name), name)
     if not isinstance(start, Array) and not isinstance(stop, Array):
         line = np.linspace(start, stop, num, endpoint=endpoint).astype(dtypes.to_numpy(name))
         return core.cast(core.constant(line), name)
@@ -189,6 +196,20 @@ def linspace(start, stop, num=50, endpoint=True, dtype=None):
     weights = core.constant(fractions.astype(dtypes.to_numpy(floats)))
     weights = core.reshape(weights, (num, *[1] * first.ndim))
     return core.cast(first * (1 - weights) + last * weights, name)
+
+
+def _open_line(start, stop, num, endpoint, name):
+    """`linspace` of a size that only the run knows, in f64."""
+    first, last = core.broadcast(core.to_dtype(start, "f64"), core.to_dtype(stop, "f64"))
+    shape = (core.known_size(num, "num"), *first.shape)
+    first, last = core.broadcast_to(first, shape), core.broadcast_to(last, shape)
+    line = core.iota(shape, 0, "f64")
+    steps = dims.larger(num - 1 if endpoint else num, 1)
+    made = first + line * ((last - first) / core.scalar(steps, "f64"))
+    if not endpoint:
+        return made
+    is_last = core.compare("equal", line, core.scalar(steps, "f64"))
+    return core.apply("select", [is_last, last, made])
 
 
 @operation

@@ -6,9 +6,9 @@ Where lengths are given, axes are cut or filled with zeros to them; else they ar
 
 import numpy as np
 
-from weir import core, dtypes, location
+from weir import core, dims, dtypes, location
 from weir.eager import operation
-from weir.numpy import shaping
+from weir.numpy import elementwise, shaping
 
 __all__ = "fft fft2 fftfreq fftn fftshift ifft ifft2 ifftn ifftshift irfft rfft rfftfreq".split()
 
@@ -49,10 +49,10 @@ def _sized(x, lengths, axes):
         )
     for length, axis in zip(lengths, axes):
         extent = array.shape[axis]
-        if length < extent:
-            array = core.slice_axis(array, axis, 0, length)
-        elif length > extent:
-            widths = [(0, length - extent) if i == axis else (0, 0) for i in range(array.ndim)]
+        array = core.slice_axis(array, axis, 0, dims.smaller(length, extent))
+        if not dims.at_most(length, extent):
+            more = dims.larger(length - extent, 0)
+            widths = [(0, more) if i == axis else (0, 0) for i in range(array.ndim)]
             array = shaping.pad(array, widths)
     return array, axes
 
@@ -110,7 +110,7 @@ def rfft(x, n=None, axis=-1):
 def irfft(x, n=None, axis=-1):
     """Returns: n real numbers (default 2 (m - 1)) from the m frequencies of `rfft`."""
     array = core.as_array(x)
-    if n is not None and array.shape[core.canonical_axis(axis, array.ndim)] != n // 2 + 1:
+    if n is not None:
         array, _ = _sized(array, [n // 2 + 1], [axis])
     return _transform(array, "IRFFT", [axis], n)
 
@@ -134,10 +134,20 @@ def ifftshift(x, axes=None):
 @operation
 def fftfreq(n, d=1.0):
     """Returns: f32[n], the frequencies of `fft` for samples that are d apart."""
+    if not dims.known(n):
+        line = core.iota((n,), 0, "i64")
+        behind = core.compare("greater_equal", line, (n + 1) // 2)
+        return _frequencies(elementwise.where(behind, line - n, line), n) / d
     return core.constant(np.fft.fftfreq(n).astype(np.float32)) / d
+
+
+def _frequencies(line, n):
+    return core.cast(core.cast(line, "f64") / core.scalar(n, "f64"), "f32")
 
 
 @operation
 def rfftfreq(n, d=1.0):
     """Returns: f32[n // 2 + 1], the frequencies of `rfft` for samples that are d apart."""
+    if not dims.known(n):
+        return _frequencies(core.iota((n // 2 + 1,), 0, "i64"), n) / d
     return core.constant(np.fft.rfftfreq(n).astype(np.float32)) / d

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from weir import core, dtypes, location
+from weir import core, dims, dtypes, location
 from weir.eager import operation
 from weir.numpy import elementwise, matrices, ordering, products, reductions, shaping
 from weir.numpy.creation import eye
@@ -29,9 +29,9 @@ def _matrices(x, what):
 
 def _squares(x, what):
     array = _matrices(x, what)
-    if array.shape[-1] != array.shape[-2]:
-        raise ValueError(
-            f"{what} needs a square matrix, found {array.describe()} ({location.text()})"
+    if not dims.same(array.shape[-1], array.shape[-2]):
+        raise dims.unequal(
+            *array.shape[-2:], f"{what} needs a square matrix, found {array.describe()}"
         )
     return array
 
@@ -48,8 +48,16 @@ def _eps(x):
 
 def _exceeding(s, relative):
     """Returns: which singular values are larger than `relative` times the largest."""
-    limit = reductions.max(s, axis=-1, keepdims=True) * relative if s.shape[-1] else s
-    return core.compare("greater", s, limit)
+    greatest = reductions.max(s, axis=-1, keepdims=True, initial=0)
+    return core.compare("greater", s, greatest * relative)
+
+
+def _rounding(array, s, factor=1):
+    """Returns: the rounding error of an element, times the greater side of the matrix."""
+    greater = dims.larger(array.shape[-2], array.shape[-1])
+    if dims.known(greater):
+        return factor * greater * _eps(s)
+    return core.scalar(greater, s.dtype_name) * (factor * _eps(s))
 
 
 def _lu(x):
@@ -113,10 +121,12 @@ def svdvals(x):
 
 
 def _check_sides(what, a, b):
-    if b.shape[-2] != a.shape[-1]:
-        raise ValueError(
+    if not dims.same(b.shape[-2], a.shape[-1]):
+        raise dims.unequal(
+            b.shape[-2],
+            a.shape[-1],
             f"{what}: the right-hand side {b.describe()} has another size than the matrix"
-            f" {a.describe()} ({location.text()})"
+            f" {a.describe()}",
         )
 
 
@@ -215,7 +225,7 @@ def pinv(x, rcond=None):
     array = _matrices(x, "pinv")
     u, s, vh = svd(array, full_matrices=False)
     if rcond is None:
-        rcond = 10 * max(array.shape[-2:]) * _eps(s)
+        rcond = _rounding(array, s, 10)
     kept = _exceeding(s, rcond)
     inverse = elementwise.where(kept, 1 / elementwise.where(kept, s, 1), 0)
     scaled = _adjoint(u) * core.expand_dims(core.cast(inverse, array.dtype_name), [inverse.ndim])
@@ -235,14 +245,20 @@ def lstsq(a, b, rcond=None):
       its singular values).
     """
     a, b = core.promote_inexact(core.as_array(a), core.as_array(b))
-    if a.ndim != 2 or b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
+    if a.ndim != 2 or b.ndim not in (1, 2):
         raise ValueError(
             f"lstsq needs a [m, n] and b [m] or [m, k], found {a.describe()} and {b.describe()}"
             f" ({location.text()})"
         )
+    if not dims.same(b.shape[0], a.shape[0]):
+        raise dims.unequal(
+            b.shape[0],
+            a.shape[0],
+            f"lstsq needs a [m, n] and b [m] or [m, k], found {a.describe()} and {b.describe()}",
+        )
     sides = core.expand_dims(b, [1]) if b.ndim == 1 else b
     u, s, vh = svd(a, full_matrices=False)
-    kept = _exceeding(s, max(a.shape) * _eps(s) if rcond is None else rcond)
+    kept = _exceeding(s, _rounding(a, s) if rcond is None else rcond)
     inverse = elementwise.where(kept, 1 / elementwise.where(kept, s, 1), 0)
     parts = products.matmul(_adjoint(u), sides)
     parts = parts * core.expand_dims(core.cast(inverse, a.dtype_name), [1])
@@ -277,7 +293,7 @@ def _by_cost(arrays):
     """Returns: the arrays, of which the cheapest neighbours are multiplied until two are left."""
     while len(arrays) > 2:
         costs = [
-            math.prod(x.shape) * (y.shape[-1] if y.ndim > 1 else 1)
+            dims.example(math.prod(x.shape) * (y.shape[-1] if y.ndim > 1 else 1))
             for x, y in zip(arrays, arrays[1:])
         ]
         k = costs.index(min(costs))
@@ -293,7 +309,7 @@ def matrix_rank(x, rtol=None):
     array = _matrices(x, "matrix_rank")
     s = svd(array, compute_uv=False)
     if rtol is None:
-        rtol = max(array.shape[-2:]) * _eps(s)
+        rtol = _rounding(array, s)
     return reductions.sum(core.cast(_exceeding(s, rtol), "i32"), axis=-1)
 
 

@@ -1,6 +1,6 @@
 """Triangles, diagonals and other parts of matrices."""
 
-from weir import core, dtypes
+from weir import core, dims, dtypes
 from weir.eager import operation
 from weir.numpy import reductions
 
@@ -42,7 +42,7 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
     order = [i for i in range(array.ndim) if i not in (first, second)] + [first, second]
     array = core.transpose(array, order)
     row, column = (-offset, 0) if offset < 0 else (0, offset)
-    count = max(0, min(array.shape[-2] - row, array.shape[-1] - column))
+    count = dims.larger(0, dims.smaller(array.shape[-2] - row, array.shape[-1] - column))
     line = core.iota((count,), 0, "i64")
     rows, columns = core.elementwise("add", line, row), core.elementwise("add", line, column)
     rows.is_index = columns.is_index = True
@@ -77,7 +77,7 @@ def cross(x, y, axis=-1):
     """Returns: the cross product of vectors of three elements along `axis`."""
     a, b = core.broadcast(*core.promote(x, y))
     at = core.canonical_axis(axis, a.ndim)
-    if a.shape[at] != 3:
+    if not dims.same(a.shape[at], 3):
         raise ValueError(f"cross needs 3 elements along axis {at}, found {a.describe()}")
 
     def part(array, i):

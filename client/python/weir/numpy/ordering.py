@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from weir import core, dtypes, indexing
+from weir import core, dims, dtypes, indexing
 from weir.array import Array
 from weir.eager import operation
-from weir.numpy import reductions, shaping
+from weir.numpy import elementwise, reductions, shaping
 
 
 @operation
@@ -64,6 +64,8 @@ def quantile(x, q, axis=None, keepdims=False):
     if isinstance(q, Array) or np.ndim(q):
         return _quantiles(x, q, axis, keepdims)
     array, at, kept = core.join_axes(core.promote_inexact(x)[0], axis)
+    if not dims.known(array.shape[at]):
+        return _quantile_open(array, at, kept if keepdims else None, q)
     if not array.shape[at]:
         kind = array.dtype_name
         array = core.full([1 if i == at else e for i, e in enumerate(array.shape)], np.nan, "f64")
@@ -80,6 +82,23 @@ def quantile(x, q, axis=None, keepdims=False):
     if keepdims:
         return core.reshape(out, kept)
     return core.reshape(out, [extent for i, extent in enumerate(out.shape) if i != at])
+
+
+def _quantile_open(array, at, kept, q):
+    """`quantile` along an axis whose size only the run knows; of no element NaN."""
+    last = array.shape[at] - 1
+    ordered = core.apply("sort", [array], {"axis": at, "descending": False, "is_stable": True})
+    row = [1 if i == at else extent for i, extent in enumerate(array.shape)]
+    ordered = core.concatenate([ordered, core.full(row, np.nan, array.dtype_name)], at)
+    place = core.elementwise("maximum", core.scalar(float(q), "f64") * last, 0.0)
+    low = core.cast(core.apply("floor", [place]), "i64")
+    high = core.elementwise("minimum", low + 1, dims.larger(last, 0))
+    part = core.cast(place - core.cast(low, "f64"), array.dtype_name)
+    end = core.scalar(dims.larger(last, 0), "i64")
+    below, above, greatest = (take(ordered, where, at) for where in (low, high, end))
+    out = elementwise.where(part > 0, below + (above - below) * part, below)
+    out = core.apply("select", [core.apply("is_nan", [greatest]), greatest, out])
+    return out if kept is None else core.reshape(out, kept)
 
 
 def _quantiles(x, q, axis, keepdims):
@@ -112,7 +131,8 @@ def take(x, indices, axis=None):
     if axis is None:
         array, axis = shaping.ravel(array), 0
     at = core.canonical_axis(axis, array.ndim)
-    where = indices if core.is_scalar(indices) else core.as_array(indices)
+    is_known = core.is_scalar(indices) or dims.is_size(indices)
+    where = indices if is_known else core.as_array(indices)
     return indexing.getitem(array, (slice(None),) * at + (where,))
 
 
@@ -204,7 +224,7 @@ def polyval(coefficients, x):
     """Returns: the polynomial with these coefficients, the highest power first, at x."""
     factors, at = core.promote(coefficients, x)
     out = core.full(at.shape, 0, at.dtype_name)
-    for i in range(factors.shape[0]):
+    for i in range(core.known_integer(factors.shape[0], "the number of coefficients")):
         out = out * at + factors[i]
     return out
 
@@ -220,7 +240,9 @@ def ndim(x):
 
 
 def size(x, axis=None):
-    """Returns: the number of elements of x, or of its axis `axis`, a Python integer."""
+    """Returns: the number of elements of x, or of its axis `axis`: a Python integer or a
+    `weir.Dim`.
+    """
     extents = shape(x)
     return math.prod(extents) if axis is None else extents[core.canonical_axis(axis, len(extents))]
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from weir import core, location, vectorize
+from weir import checks, core, dims as sizes, location, vectorize
 from weir.eager import operation
 from weir.numpy import creation, elementwise, matrices, ordering, reductions, shaping
 
@@ -13,22 +13,29 @@ def _known(places):
     return tuple(core.constant(np.asarray(place)) for place in places)
 
 
+def _fixed(n, k, m):
+    """The sizes of a matrix whose number of elements in a triangle must be known."""
+    rows = core.known_integer(n, "the number of rows")
+    return rows, k, rows if m is None else core.known_integer(m, "the number of columns")
+
+
 @operation
 def tril_indices(n, k=0, m=None):
     """Returns: (rows, columns) of the elements at and below diagonal k of an n by m matrix."""
-    return _known(np.tril_indices(n, k, m))
+    return _known(np.tril_indices(*_fixed(n, k, m)))
 
 
 @operation
 def triu_indices(n, k=0, m=None):
     """Returns: (rows, columns) of the elements at and above diagonal k of an n by m matrix."""
-    return _known(np.triu_indices(n, k, m))
+    return _known(np.triu_indices(*_fixed(n, k, m)))
 
 
 @operation
 def diag_indices(n, ndim=2):
     """Returns: the indices of the diagonal of an array with `ndim` axes of size n."""
-    return _known(np.diag_indices(n, ndim))
+    line = core.iota((core.known_size(n, "the size"),), 0, "i64")
+    return (line,) * ndim
 
 
 @operation
@@ -109,7 +116,11 @@ def argpartition(x, kth, axis=-1):
 
 def _check_kth(x, kth, axis):
     array = core.as_array(x)
-    core.canonical_axis(kth, array.shape[core.canonical_axis(axis, array.ndim)])
+    at = core.canonical_axis(axis, array.ndim)
+    try:
+        core.place(core.known_size(kth, "kth"), array.shape[at], at)
+    except IndexError as error:
+        raise ValueError(f"kth: {error}") from None
 
 
 @operation
@@ -133,11 +144,12 @@ def insert(x, index, values, axis):
     array, rows = core.as_array(x), core.to_dtype(values, core.as_array(x).dtype_name)
     at = core.canonical_axis(axis, array.ndim)
     extent = array.shape[at]
-    if not -extent <= index <= extent:
+    index = core.known_size(index, "the row of insert")
+    index = index + extent if sizes.below(index, 0) else index
+    if sizes.below(index, 0) or sizes.below(extent, index):
         raise IndexError(
             f"insert: {index} is outside of axis {axis} of size {extent} ({location.text()})"
         )
-    index += extent if index < 0 else 0
     rows = shaping.moveaxis(core.expand_dims(rows, range(array.ndim - rows.ndim)), 0, at)
     count = rows.shape[at]
     rows = core.broadcast_to(rows, [count if i == at else e for i, e in enumerate(array.shape)])
@@ -210,10 +222,13 @@ def resize(x, new_shape):
     """Returns: an array of this shape filled with the elements of x, again and again."""
     flat, shape = shaping.ravel(x), core.canonical_shape(new_shape)
     count = math.prod(shape)
-    if not flat.size and count:
-        raise ValueError(f"resize: there is no element to fill {shape} with ({location.text()})")
-    whole = shaping.tile(flat, -(-count // flat.size)) if count else flat
-    return core.reshape(core.slice_axis(whole, 0, 0, count), shape)
+    if not sizes.same(count, 0):
+        nothing = ValueError(
+            f"resize: there is no element to fill {shape} with ({location.text()})"
+        )
+        checks.require_at_most(sizes.smaller(count, 1), flat.size, nothing)
+        flat = shaping.tile(flat, -(-count // sizes.larger(flat.size, 1)))
+    return core.reshape(core.slice_axis(flat, 0, 0, count), shape)
 
 
 def broadcast_shapes(*shapes):

@@ -2,7 +2,7 @@
 
 import collections
 
-from weir import core, dtypes
+from weir import core, dims, dtypes
 from weir.eager import operation
 from weir.numpy import matrices, reductions
 
@@ -24,10 +24,12 @@ def dot_general(x, y, batch=((), ()), contract=((), ())):
 
 
 def _check_equal(what, a, axis_a, b, axis_b):
-    if a.shape[axis_a] != b.shape[axis_b]:
-        raise ValueError(
+    if not dims.same(a.shape[axis_a], b.shape[axis_b]):
+        raise dims.unequal(
+            a.shape[axis_a],
+            b.shape[axis_b],
             f"{what}: axis {axis_a} of {a.describe()} and axis {axis_b} of {b.describe()} must have"
-            " equal sizes"
+            " equal sizes",
         )
 
 
@@ -253,6 +255,6 @@ def _expand_ones(term, other):
     """A size of 1 broadcasts."""
     shape = list(term.array.shape)
     for i, label in enumerate(term.labels):
-        if label in other.labels and shape[i] == 1:
+        if label in other.labels and dims.same(shape[i], 1):
             shape[i] = other.array.shape[other.labels.index(label)]
     return _Term(core.broadcast_to(term.array, shape), term.labels)

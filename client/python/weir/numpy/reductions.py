@@ -4,7 +4,7 @@
 what it leaves out does not count.
 """
 
-from weir import core, dtypes, location
+from weir import checks, core, dims, dtypes, location
 from weir.eager import operation
 from weir.numpy import elementwise
 
@@ -50,11 +50,13 @@ def _extreme(op, x, axis, keepdims, where, initial, combine):
             "a maximum or minimum with where= needs initial=, the result where nothing is left"
             f" ({location.text()})"
         )
-    if initial is None and 0 in [array.shape[i] for i in core.canonical_axes(axis, array.ndim)]:
-        raise ValueError(
+    if initial is None:
+        nothing = ValueError(
             f"a maximum or minimum over no element of {array.describe()} needs initial="
             f" ({location.text()})"
         )
+        for i in core.canonical_axes(axis, array.ndim):
+            checks.require_at_most(1, array.shape[i], nothing)
     is_bool = array.dtype_name == "bool"
     if is_bool:
         op = "reduce_or" if op == "reduce_max" else "reduce_and"
@@ -163,7 +165,7 @@ def average(x, axis=None, weights=None, keepdims=False):
     if weights is None:
         return mean(x, axis, keepdims=keepdims)
     array, factors = core.promote_inexact(x, weights)
-    if factors.shape != array.shape:
+    if not dims.same_shape(factors.shape, array.shape):
         at = core.canonical_axis(axis, array.ndim)
         factors = core.reshape(factors, [e if i == at else 1 for i, e in enumerate(array.shape)])
         factors = core.broadcast_to(factors, array.shape)
@@ -296,8 +298,8 @@ def diff(x, n=1, axis=-1):
     at = core.canonical_axis(axis, out.ndim)
     for _ in range(n):
         extent = out.shape[at]
-        behind = core.slice_axis(out, at, 1 if extent else 0, extent)
-        before = core.slice_axis(out, at, 0, extent - 1 if extent else 0)
+        behind = core.slice_axis(out, at, dims.smaller(1, extent), extent)
+        before = core.slice_axis(out, at, 0, extent - dims.smaller(1, extent))
         op = elementwise.not_equal if out.dtype_name == "bool" else elementwise.subtract
         out = op(behind, before)
     return out

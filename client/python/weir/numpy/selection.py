@@ -4,7 +4,7 @@ They are `weir.List`s with room for all that there may be, and zeros behind what
 JAX, `size` gives an array of this size instead, cut, or filled up with `fill_value`.
 """
 
-from weir import compaction, core, dtypes, tree
+from weir import compaction, core, dims, dtypes, tree
 from weir.eager import operation
 from weir.lists import List
 from weir.numpy import elementwise, shaping
@@ -20,7 +20,7 @@ def _given(found, size, fill_value):
     _check_fill(size, fill_value)
     if size is None:
         return found
-    length = int(size)
+    length = core.known_size(size, "size")
     fill = 0 if fill_value is None else fill_value
     return tree.map(lambda rows: compaction.fixed(rows, found.size, length, fill), found.elements)
 
@@ -41,8 +41,8 @@ def nonzero(x, size=None, fill_value=None):
     rest = found.elements
     columns = []
     for extent in reversed(array.shape):
-        columns.append(core.cast(elementwise.mod(rest, max(extent, 1)), "i32"))
-        rest = elementwise.floor_divide(rest, max(extent, 1))
+        columns.append(core.cast(elementwise.mod(rest, dims.larger(extent, 1)), "i32"))
+        rest = elementwise.floor_divide(rest, dims.larger(extent, 1))
     return _given(List(tuple(reversed(columns)), found.size), size, fill_value)
 
 
@@ -88,7 +88,7 @@ def compress(condition, x, axis=None, size=None, fill_value=None):
         array, axis = shaping.ravel(array), 0
     at = core.canonical_axis(axis, array.ndim)
     mask = elementwise.astype(condition, bool)
-    if mask.ndim != 1 or mask.shape[0] > array.shape[at]:
+    if mask.ndim != 1 or dims.below(array.shape[at], mask.shape[0]):
         raise ValueError(
             f"compress needs a vector of at most {array.shape[at]} conditions, found"
             f" {mask.describe()}"
@@ -126,16 +126,15 @@ class _Groups:
         self.values, self.order = core.apply_all("sort", [keys, line], attrs)
         self.order.is_index = True
         count = flat.shape[0]
-        if count == 0:
-            self.first = core.full((0,), False, "bool")
-        else:
-            before = core.slice_axis(self.values, 0, 0, count - 1)
-            behind = core.slice_axis(self.values, 0, 1, count)
-            differs = core.compare("not_equal", before, behind)
-            if flat.dtype_name in dtypes.FLOATS:
-                both = core.apply("and", [elementwise.isnan(before), elementwise.isnan(behind)])
-                differs = core.apply("and", [differs, core.apply("not", [both])])
-            self.first = core.concatenate([core.full((1,), True, "bool"), differs], 0)
+        one = dims.smaller(1, count)
+        before = core.slice_axis(self.values, 0, 0, count - one)
+        behind = core.slice_axis(self.values, 0, one, count)
+        differs = core.compare("not_equal", before, behind)
+        if flat.dtype_name in dtypes.FLOATS:
+            both = core.apply("and", [elementwise.isnan(before), elementwise.isnan(behind)])
+            differs = core.apply("and", [differs, core.apply("not", [both])])
+        first = core.concatenate([core.full((one,), True, "bool"), differs], 0)
+        self.first = core.reshape(first, (count,))
         attrs = {"axis": 0, "reverse": False, "exclusive": False}
         kinds = core.apply("cumsum", [core.cast(self.first, "i64")], attrs)
         self.number = core.elementwise("subtract", kinds, 1)
@@ -172,8 +171,9 @@ def unique(
         if size is None:
             return List(elements, kinds.size)
         if fill is None:
-            fill = elements[0] if array.size else 0
-        return compaction.fixed(elements, kinds.size, int(size), fill)
+            fill = _first_or_zero(elements)
+        length = core.known_size(size, "size")
+        return compaction.fixed(elements, kinds.size, length, fill)
 
     out = [given(compaction.take(groups.values, kinds), fill_value)]
     if return_index:
@@ -186,22 +186,28 @@ def unique(
     return out[0] if len(out) == 1 else tuple(out)
 
 
+def _first_or_zero(elements):
+    """The first element of a vector, 0 where there is none."""
+    zero = core.full((1,), 0, elements.dtype_name)
+    return core.reshape(core.slice_axis(core.concatenate([elements, zero], 0), 0, 0, 1), ())
+
+
 @operation
 def isin(x, of, invert=False):
     """Returns: for each element of x, whether it is one of `of`."""
     array, others = core.promote(x, of)
     if array.dtype_name == "bool":
         array, others = core.cast(array, "u8"), core.cast(others, "u8")
-    if others.size == 0:
-        found = core.full(array.shape, False, "bool")
-    else:
-        attrs = {"axis": 0, "descending": False, "is_stable": True}
-        line = core.apply("sort", [shaping.ravel(others)], attrs)
-        flat = shaping.ravel(array)
-        place = core.apply("searchsorted", [line, flat], {"side": "left"})
-        place = core.elementwise("minimum", place, others.size - 1)
-        place.is_index = True
-        found = core.reshape(core.compare("equal", line[place], flat), array.shape)
+    attrs = {"axis": 0, "descending": False, "is_stable": True}
+    line = core.apply("sort", [shaping.ravel(others)], attrs)
+    flat = shaping.ravel(array)
+    place = core.apply("searchsorted", [line, flat], {"side": "left"})
+    place.is_index = True
+    # One more element, so that there is one at each place.
+    line = core.concatenate([line, core.full((1,), 0, line.dtype_name)], 0)
+    found = core.compare("equal", line[place], flat)
+    found = core.apply("and", [found, core.compare("less", place, others.size)])
+    found = core.reshape(found, array.shape)
     return core.apply("not", [found]) if invert else found
 
 

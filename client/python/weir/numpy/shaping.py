@@ -1,11 +1,13 @@
 """Functions that move elements: reshape, transpose, join, split, repeat, roll, pad."""
 
-import operator
+import itertools
+import math
 
 import numpy as np
 
-from weir import checks, compaction, core, indexing, location
+from weir import checks, compaction, core, dims, indexing, location, tree
 from weir.array import Array
+from weir.dims import Dim
 from weir.eager import operation
 from weir.lists import List
 
@@ -25,21 +27,19 @@ def reshape(x, shape, order="C"):
 
 
 def _resolve(shape, array):
-    if -1 in shape:
-        known = 1
-        for extent in shape:
-            known *= 1 if extent == -1 else extent
-        if shape.count(-1) > 1 or known == 0 or array.size % known:
-            raise ValueError(f"cannot reshape {array.describe()} to {shape} ({location.text()})")
-        return tuple(array.size // known if extent == -1 else extent for extent in shape)
-    size = 1
-    for extent in shape:
-        size *= extent
-    if size != array.size:
-        raise ValueError(
-            f"cannot reshape {array.describe()} of {array.size} elements to {shape}"
-            f" ({location.text()})"
-        )
+    left = [i for i, extent in enumerate(shape) if dims.same(extent, -1)]
+    size = math.prod(extent for i, extent in enumerate(shape) if i not in left)
+    if left:
+        misfit = ValueError(f"cannot reshape {array.describe()} to {shape} ({location.text()})")
+        if len(left) > 1 or dims.same(size, 0):
+            raise misfit
+        checks.require_same(array.size % size, 0, misfit)
+        return (*shape[: left[0]], array.size // size, *shape[left[0] + 1 :])
+    misfit = ValueError(
+        f"cannot reshape {array.describe()} of {array.size} elements to {shape}"
+        f" ({location.text()})"
+    )
+    checks.require_same(size, array.size, misfit)
     return shape
 
 
@@ -108,11 +108,11 @@ def squeeze(x, axis=None):
     """Returns: x without these axes of size 1; without all such axes by default."""
     array = core.as_array(x)
     if axis is None:
-        axes = [i for i, extent in enumerate(array.shape) if extent == 1]
+        axes = [i for i, extent in enumerate(array.shape) if dims.same(extent, 1)]
     else:
         axes = core.canonical_axes(axis, array.ndim)
     for i in axes:
-        if array.shape[i] != 1:
+        if not dims.same(array.shape[i], 1):
             raise ValueError(f"cannot squeeze axis {i} of {array.describe()}: its size is not 1")
     return core.reshape(array, [extent for i, extent in enumerate(array.shape) if i not in axes])
 
@@ -160,7 +160,7 @@ def stack(arrays, axis=0):
     """Returns: the arrays, of equal shapes, side by side along a new axis."""
     parts = core.promote(*_sequence("stack", arrays))
     for part in parts:
-        if part.shape != parts[0].shape:
+        if not dims.same_shape(part.shape, parts[0].shape):
             raise ValueError(
                 f"stack needs equal shapes, found {parts[0].describe()} and {part.describe()}"
             )
@@ -217,11 +217,19 @@ def split(x, indices_or_sections, axis=0):
     array = core.as_array(x)
     at = core.canonical_axis(axis, array.ndim)
     if isinstance(indices_or_sections, (int, np.integer)):
-        if array.shape[at] % indices_or_sections:
-            raise ValueError(
+        rest = array.shape[at] % indices_or_sections
+        checks.require_at_most(
+            rest,
+            0,
+            ValueError(
                 f"axis {at} of {array.describe()} does not split into {indices_or_sections} equal"
-                " parts"
-            )
+                f" parts ({location.text()})"
+            ),
+        )
+        if not dims.same(rest, 0):
+            size = array.shape[at] // indices_or_sections
+            places = [i * size for i in range(indices_or_sections + 1)]
+            return [core.slice_axis(array, at, i, j) for i, j in zip(places, places[1:])]
     return array_split(array, indices_or_sections, at)
 
 
@@ -231,14 +239,17 @@ def array_split(x, indices_or_sections, axis=0):
     array = core.as_array(x)
     at = core.canonical_axis(axis, array.ndim)
     extent = array.shape[at]
+    if type(indices_or_sections) is Dim:
+        core.known_integer(indices_or_sections, "the number of parts")
     if isinstance(indices_or_sections, (int, np.integer)):
-        size, larger = divmod(extent, int(indices_or_sections))
-        sizes = [size + 1] * larger + [size] * (int(indices_or_sections) - larger)
-        places = list(np.cumsum([0] + sizes))
+        parts = int(indices_or_sections)
+        # The first ones are greater by one where it does not come out even.
+        sizes = [(extent + parts - 1 - i) // parts for i in range(parts)]
+        places = [0, *itertools.accumulate(sizes[:-1]), extent]
     else:
-        places = [0] + [slice(int(i)).indices(extent)[1] for i in indices_or_sections] + [extent]
+        places = [0] + [indexing.bound(i, extent) for i in indices_or_sections] + [extent]
     return [
-        core.slice_axis(array, at, int(begin), int(max(begin, end)))
+        core.slice_axis(array, at, begin, dims.larger(begin, end))
         for begin, end in zip(places, places[1:])
     ]
 
@@ -284,18 +295,26 @@ def repeat(x, repeats, axis=None, total_repeat_length=None, capacity=None):
                 " they decide the shape; give total_repeat_length, or capacity for a weir.List"
                 f" ({location.text()})"
             )
-        places = np.repeat(np.arange(array.shape[at]), repeats)
+        if dims.is_size(repeats):
+            places = core.iota((array.shape[at] * repeats,), 0, "i64")
+            places = core.elementwise("floor_divide", places, dims.larger(repeats, 1))
+            places.is_index = True
+        else:
+            extent = core.known_integer(array.shape[at], "the axis of repeats that differ")
+            places = np.repeat(np.arange(extent), repeats)
         return array[(slice(None),) * at + (places,)]
     rows = moveaxis(array, at, 0)
     counts = core.broadcast_to(core.to_dtype(repeats, "i64"), rows.shape[:1])
     total = core.reduce("reduce_sum", counts, [0], False)
     if total_repeat_length is not None:
-        return moveaxis(rows[_repeated(counts, int(total_repeat_length))], 0, at)
+        length = core.known_size(total_repeat_length, "total_repeat_length")
+        return moveaxis(rows[_repeated(counts, length)], 0, at)
+    capacity = core.known_size(capacity, "capacity")
     checks.check(
-        core.compare("less_equal", total, int(capacity)),
+        core.compare("less_equal", total, capacity),
         f"repeat makes at most {capacity} elements, its capacity",
     )
-    return List(compaction.cleared(rows[_repeated(counts, int(capacity))], total), total)
+    return List(compaction.cleared(rows[_repeated(counts, capacity)], total), total)
 
 
 def _repeated(counts, length):
@@ -305,7 +324,7 @@ def _repeated(counts, length):
     ends.is_index = True
     steps = core.full((length,), 0, "i64").at[ends].add(1)
     places = core.apply("cumsum", [steps], cumulative)
-    places = core.elementwise("minimum", places, max(counts.shape[0] - 1, 0))
+    places = core.elementwise("minimum", places, dims.larger(counts.shape[0] - 1, 0))
     places.is_index = True
     return places
 
@@ -363,7 +382,7 @@ def roll(x, shift, axis=None):
         raise ValueError(f"roll has {len(shifts)} shifts and {len(axes)} axes ({location.text()})")
     for places, which in zip(shifts, axes):
         at = core.canonical_axis(which, array.ndim)
-        if not array.shape[at]:
+        if dims.same(array.shape[at], 0):
             continue
         array = (_roll_by_data if isinstance(places, Array) else _roll_known)(array, places, at)
     return array
@@ -375,7 +394,7 @@ def _as_list(x):
 
 def _roll_known(array, places, at):
     extent = array.shape[at]
-    cut = -operator.index(places) % extent
+    cut = -core.known_size(places, "the shift of roll") % dims.larger(extent, 1)
     parts = [core.slice_axis(array, at, cut, extent), core.slice_axis(array, at, 0, cut)]
     return core.concatenate(parts, at)
 
@@ -402,7 +421,9 @@ def pad(x, pad_width, mode="constant", constant_values=0):
       constant_values: the number to pad with.
     """
     array = core.as_array(x)
-    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
+    widths = _widths(pad_width, array.ndim)
+    if mode == "constant" and not dims.known(*(width for pair in widths for width in pair)):
+        return _pad_open(array, widths, core.to_dtype(constant_values, array.dtype_name))
     if mode == "constant":
         attrs = {
             "low": [low for low, _ in widths],
@@ -411,9 +432,61 @@ def pad(x, pad_width, mode="constant", constant_values=0):
         }
         return core.apply("pad", [array, core.to_dtype(constant_values, array.dtype_name)], attrs)
     for axis, (low, high) in enumerate(widths):
-        places = np.pad(np.arange(array.shape[axis]), (low, high), mode=mode)
+        if dims.known(low, high, array.shape[axis]) and mode != "wrap":
+            places = np.pad(np.arange(array.shape[axis]), (low, high), mode=mode)
+        else:
+            places = _padding_places(mode, array, axis, low, high)
         array = array[(slice(None),) * axis + (places,)]
     return array
+
+
+def _widths(pad_width, ndim):
+    """Returns: one pair (before, after) for each axis."""
+    if type(pad_width) is Dim:
+        return [(pad_width, pad_width)] * ndim
+    if not any(type(leaf) is Dim for leaf in tree.leaves(pad_width)):
+        return np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()
+    pairs = list(pad_width)
+    if all(dims.is_size(width) for width in pairs):
+        pairs = [pairs]
+    pairs = [tuple(pair) * (2 // len(pair)) for pair in pairs]
+    if len(pairs) not in (1, ndim):
+        raise ValueError(
+            f"pad needs one pair (before, after), or one for each of {ndim} axes, found"
+            f" {pad_width!r} ({location.text()})"
+        )
+    return pairs * (ndim // len(pairs))
+
+
+def _pad_open(array, widths, value):
+    """Pads with a number, by widths that only the run knows."""
+    for axis, pair in enumerate(widths):
+        shapes = [[w if i == axis else e for i, e in enumerate(array.shape)] for w in pair]
+        low, high = (core.broadcast_to(value, shape) for shape in shapes)
+        array = core.concatenate([low, array, high], axis)
+    return array
+
+
+def _padding_places(mode, array, axis, low, high):
+    """Returns: which elements of an axis stand in the padded one, whoever knows the sizes."""
+    extent = array.shape[axis]
+    nothing = ValueError(f"pad: axis {axis} has no element to pad with ({location.text()})")
+    checks.require_at_most(dims.smaller(low + high, 1), extent, nothing)
+    line = core.iota((low + extent + high,), 0, "i64") - low
+    if mode == "edge":
+        places = core.elementwise("minimum", core.elementwise("maximum", line, 0), extent - 1)
+    elif mode == "wrap":
+        places = core.elementwise("floor_mod", line, dims.larger(extent, 1))
+    elif mode in ("reflect", "symmetric"):
+        # There and back again, with the elements at the ends once or twice.
+        period = 2 * extent - 2 if mode == "reflect" else 2 * extent
+        line = core.elementwise("floor_mod", line, dims.larger(period, 1))
+        back = 2 * extent - (2 if mode == "reflect" else 1)
+        places = core.elementwise("minimum", line, back - line)
+    else:
+        raise ValueError(f"pad has no mode {mode!r} ({location.text()})")
+    places.is_index = True
+    return places
 
 
 @operation
@@ -421,7 +494,8 @@ def delete(x, index, axis):
     """Returns: x without one row of `axis`, which must be known while tracing."""
     array = core.as_array(x)
     at = core.canonical_axis(axis, array.ndim)
-    row = core.canonical_axis(index, array.shape[at])
+    row = core.known_size(index, "the row of delete")
+    row = core.place(row, array.shape[at], at)
     parts = [
         core.slice_axis(array, at, 0, row),
         core.slice_axis(array, at, row + 1, array.shape[at]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weir import core, dtypes, location
+from weir import checks, core, dims, dtypes, location
 from weir.eager import operation
 from weir.numpy import creation, elementwise, products, reductions, shaping
 
@@ -19,7 +19,9 @@ def convolve(x, y, mode="full"):
     Returns: the sums of products of x and y turned round.
     """
     longer, shorter = _vectors("convolve", x, y)
-    if longer.size < shorter.size:
+    known = dims.known(longer.size, shorter.size)
+    # All places are the same from either side.
+    if (known or mode != "full") and longer.size < shorter.size:
         longer, shorter = shorter, longer
     return _slid(longer, shorter, mode)
 
@@ -38,11 +40,14 @@ def correlate(x, y, mode="valid"):
 
 def _vectors(what, x, y):
     x, y = core.promote(x, y)
-    if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
-        raise ValueError(
-            f"{what} takes two vectors that are not empty, found {x.describe()} and {y.describe()}"
-            f" ({location.text()})"
-        )
+    wrong = ValueError(
+        f"{what} takes two vectors that are not empty, found {x.describe()} and {y.describe()}"
+        f" ({location.text()})"
+    )
+    if x.ndim != 1 or y.ndim != 1:
+        raise wrong
+    for array in (x, y):
+        checks.require_at_most(1, array.size, wrong)
     return x, y
 
 
@@ -64,8 +69,10 @@ def _slid(longer, shorter, mode):
         image = core.reshape(padded, (1, 1, padded.size))
         kernel = core.reshape(turned, (1, 1, m))
         return core.reshape(core.apply("convolution", [image, kernel], attrs), (count,))
-    windows = padded[np.arange(count)[:, None] + np.arange(m)[None, :]]
-    return products.matmul(windows, turned)
+    shape = (count, m)
+    places = core.elementwise("add", core.iota(shape, 0, "i64"), core.iota(shape, 1, "i64"))
+    places.is_index = True
+    return products.matmul(padded[places], turned)
 
 
 @operation
@@ -86,10 +93,10 @@ def gradient(x, spacing=1, axis=None):
 
 def _slope(array, at, spacing):
     extent = array.shape[at]
-    if extent < 2:
-        raise ValueError(
-            f"gradient needs two elements along axis {at} of {array.describe()} ({location.text()})"
-        )
+    too_few = ValueError(
+        f"gradient needs two elements along axis {at} of {array.describe()} ({location.text()})"
+    )
+    checks.require_at_most(2, extent, too_few)
     first = _difference(array, at, 0, 1, 1)
     last = _difference(array, at, extent - 2, extent - 1, 1)
     middle = _difference(array, at, 0, 2, extent - 2) / 2
@@ -114,7 +121,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     (array,) = core.promote_inexact(y)
     at = core.canonical_axis(axis, array.ndim)
     extent = array.shape[at]
-    sums = core.slice_axis(array, at, 1, extent) + core.slice_axis(array, at, 0, extent - 1)
+    one = dims.smaller(1, extent)
+    sums = core.slice_axis(array, at, one, extent) + core.slice_axis(array, at, 0, extent - one)
     if x is None:
         return reductions.sum(sums, at) * dx / 2
     widths = reductions.diff(x, axis=0 if core.as_array(x).ndim == 1 else at)
@@ -140,13 +148,14 @@ def unwrap(x, discont=None, axis=-1, period=2 * np.pi):
     change = elementwise.where(
         elementwise.abs(steps) < (half if discont is None else discont), 0, near - steps
     )
-    first = core.slice_axis(array, at, 0, 1)
-    rest = core.slice_axis(array, at, 1, array.shape[at]) + reductions.cumsum(change, at)
-    return core.concatenate([first, rest], at)
+    one = dims.smaller(1, array.shape[at])
+    first = core.slice_axis(array, at, 0, one)
+    rest = core.slice_axis(array, at, one, array.shape[at]) + reductions.cumsum(change, at)
+    return core.reshape(core.concatenate([first, rest], at), array.shape)
 
 
 def _window(make, n):
-    return core.constant(make(int(n)).astype(np.float32))
+    return core.constant(make(core.known_integer(n, "the size of a window")).astype(np.float32))
 
 
 @operation

@@ -1,10 +1,8 @@
 """Statistics: covariances, histograms, and reductions that leave NaN out."""
 
-import operator
-
 import numpy as np
 
-from weir import core, location
+from weir import core, dims, location
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import creation, elementwise, matrices, ordering, products, reductions, shaping
@@ -66,8 +64,8 @@ def histogram(x, bins=10, range=None, weights=None):  # pylint: disable=redefine
       weights: of the shape of x.
     """
     (flat,) = core.promote_inexact(shaping.ravel(x))
-    if core.is_scalar(bins) or isinstance(bins, np.integer):
-        count = operator.index(bins)
+    if core.is_scalar(bins) or dims.is_size(bins):
+        count = core.known_size(bins, "the number of bins")
         low, high = (reductions.min(flat), reductions.max(flat)) if range is None else range
         # Bins of no width become one around the number.
         flat_range = elementwise.equal(low, high)
@@ -141,10 +139,14 @@ def nanquantile(x, q, axis=None, keepdims=False):
       keepdims: whether the axes stay with size 1.
     """
     array, axis, kept = core.join_axes(core.promote_inexact(x)[0], axis)
-    if not array.shape[axis]:
+    if dims.same(array.shape[axis], 0):
         none = core.to_dtype(float("nan"), array.dtype_name)
         return core.broadcast_to(none, kept if keepdims else _without(array.shape, axis))
     ordered = ordering.sort(array, axis)
+    if not dims.at_most(1, array.shape[axis]):
+        # One more that is not there, so that there is an element to take.
+        row = [1 if i == axis else extent for i, extent in enumerate(array.shape)]
+        ordered = core.concatenate([ordered, core.full(row, np.nan, array.dtype_name)], axis)
     last = reductions.sum(_there(ordered), axis, keepdims=True) - 1
     place = core.cast(last, array.dtype_name) * core.to_dtype(q, array.dtype_name)
     low = elementwise.maximum(core.cast(elementwise.floor(place), "i64"), 0)
