@@ -1,0 +1,120 @@
+// How many epochs per second the progress tracking of one job sustains on one core.
+//
+//   timely_tracker_bench [--benchmark_filter=...]
+//
+// A coordinator with 1,000 workers and a job of 100 vertices; each worker reports 20 changes per
+// epoch: it closes the epoch at the source and passes frames on at 9 vertices, other ones for each
+// worker, so that nothing cancels before it reaches the coordinator. `merged` is how many batches
+// the tracker takes before it works out the frontiers (a coordinator takes what has arrived).
+// Checked means that each batch is also compared with what its worker holds.
+//
+// Target: 1,000 epochs per second, that is 20 million changes per second.
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <vector>
+
+#include "common/timely/batch_receiver.h"
+#include "common/timely/reachability.h"
+#include "common/timely/tracker.h"
+
+namespace weir {
+namespace {
+
+constexpr int kWorkers = 1000;
+constexpr int kBusy = 90;  // vertices that frames go through
+constexpr int kIdle = 9;   // and those beside them
+constexpr int kPerWorker = 9;
+
+// One source, a chain with frames and a chain without.
+struct Job {
+  Job() {
+    LogicalGraph graph;
+    source = graph.AddSource("source");
+    Port last = {source, 0};
+    for (int i = 0; i < kBusy + kIdle; ++i) {
+      if (i == kBusy) last = {source, 0};
+      chain.push_back(graph.AddVertex("vertex", LogicalGraph::kRoot, 1, 1));
+      graph.Connect(last, {chain.back(), 0});
+      last = {chain.back(), 0};
+    }
+    topology = *Topology::Of(std::move(graph));
+  }
+
+  LocationId out() const { return topology->output(source, 0); }
+  LocationId in(int i) const { return topology->input(chain[i], 0); }
+
+  VertexId source;
+  std::vector<VertexId> chain;
+  std::shared_ptr<const Topology> topology;
+};
+
+// What each worker says of epoch 0.
+std::vector<ProgressBatch> FirstBatches(const Job& job) {
+  std::vector<ProgressBatch> batches(kWorkers);
+  for (int w = 0; w < kWorkers; ++w) {
+    ChangeBatch<Pointstamp> changes;
+    changes.Add({job.out(), {1}}, 1);
+    changes.Add({job.out(), {0}}, -1);
+    for (int k = 0; k < kPerWorker; ++k) {
+      const int at = (w + k * (kBusy / kPerWorker)) % kBusy;
+      changes.Add({job.in(at), {0}}, -1);
+      // The last one passes on to the first of the next lap, so that what comes in goes out.
+      changes.Add({job.in((at + 1) % kBusy), {0}}, 1);
+    }
+    const absl::Span<const Change> merged = changes.Merge();
+    batches[w] = {1, {merged.begin(), merged.end()}};
+  }
+  return batches;
+}
+
+void Advance(std::vector<ProgressBatch>* batches) {
+  for (ProgressBatch& batch : *batches) {
+    ++batch.sequence;
+    for (Change& change : batch.changes) change.key.time = Timestamp{change.key.time.epoch() + 1};
+  }
+}
+
+void RunEpochs(benchmark::State& state, bool is_checked) {
+  const Job job;
+  Reachability reachability(job.topology);
+  Tracker tracker(job.topology);
+  std::vector<BatchReceiver> receivers(kWorkers, BatchReceiver(&reachability));
+  for (BatchReceiver& receiver : receivers) {
+    receiver.Grant({job.out(), {0}}, 1);
+    tracker.Update(job.out(), {0}, 1);
+  }
+  tracker.Propagate();
+  std::vector<ProgressBatch> batches = FirstBatches(job);
+  int64_t changes = 0, told = 0;
+  for (auto _ : state) {
+    for (int w = 0; w < kWorkers; ++w) {
+      if (is_checked && !receivers[w].Accept(batches[w]).ok()) state.SkipWithError("refused");
+      for (const Change& change : batches[w].changes) {
+        tracker.Update(change.key.location, change.key.time, change.delta);
+      }
+      changes += static_cast<int64_t>(batches[w].changes.size());
+      if ((w + 1) % state.range(0) == 0) told += static_cast<int64_t>(tracker.Propagate().size());
+    }
+    state.PauseTiming();
+    Advance(&batches);
+    state.ResumeTiming();
+  }
+  if (tracker.active() != 1) state.SkipWithError("something is left");
+  state.SetItemsProcessed(changes);
+  const double epochs = static_cast<double>(state.iterations());
+  state.counters["epochs"] = benchmark::Counter(epochs, benchmark::Counter::kIsRate);
+  state.counters["pops"] = static_cast<double>(tracker.pops()) / epochs;
+  state.counters["told"] = static_cast<double>(told) / epochs;
+}
+
+void BM_Tracker(benchmark::State& state) { RunEpochs(state, false); }
+void BM_CheckedTracker(benchmark::State& state) { RunEpochs(state, true); }
+
+BENCHMARK(BM_Tracker)->ArgName("merged")->Arg(1)->Arg(10)->Arg(100)->Arg(kWorkers);
+BENCHMARK(BM_CheckedTracker)->ArgName("merged")->Arg(1)->Arg(100)->Arg(kWorkers);
+
+}  // namespace
+}  // namespace weir
+
+BENCHMARK_MAIN();
