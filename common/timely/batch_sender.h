@@ -38,7 +38,8 @@ class BatchSender {
   // produced must not be sent.
   absl::Status Report(std::vector<Change> activation, absl::Time now);
 
-  // Returns: whether to flush although there is other work to do.
+  // Returns: whether to flush although there is other work to do. Looks only at what is new since
+  // the last call, unless the view has changed.
   bool IsDue(absl::Time now, const FrontierView& view);
   // Returns: when a batch is due at the latest; the infinite future if nothing is noted.
   absl::Time deadline() const { return deadline_; }
@@ -48,9 +49,14 @@ class BatchSender {
   absl::Span<const Change> held() const { return ledger_.held(); }
 
  private:
+  bool TouchesFrontier(const FrontierView& view);
+
   CapabilityLedger ledger_;
   const absl::Duration delay_;
   ChangeBatch<Pointstamp> noted_;
+  std::vector<Pointstamp> removed_;  // since IsDue last looked
+  int64_t seen_ = 0;                 // the version of the view that it looked at
+  bool touches_frontier_ = false;    // it found one that does
   absl::Time deadline_ = absl::InfiniteFuture();
   int64_t next_ = 1;
 };

@@ -232,13 +232,26 @@ TEST_F(BatchTest, IsDueAfterAWhileOrWhenARemovalTouchesTheFrontier) {
   // A frame at the frontier is consumed: others may wait for it.
   ASSERT_TRUE(sender_->Report({{{to_map_, {0}}, -1}, {{to_sink_, {0}}, 1}}, now_).ok());
   EXPECT_TRUE(sender_->IsDue(now_, *view_));
+  EXPECT_TRUE(sender_->IsDue(now_, *view_));  // until it is flushed
   EXPECT_EQ(sender_->Flush()->sequence, 1);
   EXPECT_FALSE(sender_->IsDue(now_, *view_));
   // One behind it: nobody does.
   ASSERT_TRUE(sender_->Report({{{to_map_, {4}}, -1}}, now_).ok());
   EXPECT_FALSE(sender_->IsDue(now_, *view_));
+  // Until the frontier comes to it.
+  ASSERT_TRUE(view_->Apply({2, {{{to_map_, {4}}, 1}, {{to_map_, {0}}, -1}}}).ok());
+  EXPECT_TRUE(sender_->IsDue(now_, *view_));
+  ASSERT_TRUE(sender_->Flush().has_value());
   // A capability, of which the ports behind it tell.
-  ASSERT_TRUE(sender_->Report({{{source_, {0}}, -1}, {{source_, {1}}, 1}}, now_).ok());
+  ASSERT_TRUE(sender_->Report({{{source_, {0}}, -1}, {{source_, {4}}, 1}}, now_).ok());
+  EXPECT_FALSE(sender_->IsDue(now_, *view_));
+  ASSERT_TRUE(sender_->Report({{{source_, {4}}, -1}, {{source_, {5}}, 1}}, now_).ok());
+  EXPECT_FALSE(sender_->IsDue(now_, *view_));  // it came and went unheard
+  ASSERT_TRUE(sender_->Report({{{source_, {5}}, -1}, {{source_, {6}}, 1}}, now_).ok());
+  EXPECT_FALSE(sender_->IsDue(now_, *view_));
+  ASSERT_TRUE(sender_->Flush().has_value());
+  ASSERT_TRUE(view_->Apply({3, {{{to_map_, {6}}, 1}, {{to_map_, {4}}, -1}}}).ok());
+  ASSERT_TRUE(sender_->Report({{{source_, {6}}, -1}, {{source_, {7}}, 1}}, now_).ok());
   EXPECT_TRUE(sender_->IsDue(now_, *view_));
 }
 

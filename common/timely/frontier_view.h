@@ -25,6 +25,8 @@ class FrontierView {
 
   // Whether anything was told yet. Before that no time is complete and no kernel may run.
   bool is_known() const { return next_ > 1; }
+  // How many updates were taken.
+  int64_t version() const { return next_ - 1; }
   // REQUIRES: an input.
   const Frontier& frontier(LocationId input) const { return frontiers_[input.value()]; }
   // Returns: whether nothing at this time or before can come to the port any more.

@@ -26,8 +26,8 @@ class RandomGraph {
     AddOutputs(graph_.AddSource("source"), 1);
     if (random_.Chance(0.4)) AddOutputs(graph_.AddSource("source"), 1);
     Fill(LogicalGraph::kRoot);
-    for (const auto& [feedback, scope] : feedbacks_) {
-      graph_.Connect(AnyOutput(scope), {feedback, 0});
+    for (const auto& [vertex, scope] : connected_last_) {
+      graph_.Connect(AnyOutput(scope), {vertex, 0});
     }
     return std::move(graph_);
   }
@@ -67,7 +67,7 @@ class RandomGraph {
   void AddFeedback(ScopeId scope) {
     const VertexId feedback = graph_.AddFeedback(Name("feedback"), scope, 1 + Below(2));
     AddOutputs(feedback, 1);
-    feedbacks_.emplace_back(feedback, scope);
+    connected_last_.emplace_back(feedback, scope);
   }
 
   void AddLoop(ScopeId scope) {
@@ -107,7 +107,8 @@ class RandomGraph {
     graph_.AddSummary(vertex, input, output, PathSummary::Advance(depth, other));
   }
 
-  // From `scope` to any scope that has begun.
+  // From `scope` to any scope that has begun; what leads to some of them is drawn last, as that of
+  // feedback is, so that cycles go through several scopes.
   void AddBetweenScopes(ScopeId scope) {
     const ScopeId to(Below(static_cast<int64_t>(graph_.scopes().size())));
     const VertexId vertex = graph_.AddVertex(Name("between"), std::vector{scope}, std::vector{to});
@@ -115,14 +116,18 @@ class RandomGraph {
     Coordinates append;
     while (kept + static_cast<int>(append.size()) < depth(to) + 1) append.push_back(Below(2));
     graph_.AddSummary(vertex, 0, 0, PathSummary(Coordinates(kept, 0), append));
-    graph_.Connect(AnyOutput(scope), {vertex, 0});
+    if (random_.Chance(0.3)) {
+      connected_last_.emplace_back(vertex, scope);
+    } else {
+      graph_.Connect(AnyOutput(scope), {vertex, 0});
+    }
     AddOutputs(vertex, 1);
   }
 
   Random& random_;
   LogicalGraph graph_;
   std::vector<std::vector<Port>> outputs_;  // of each scope, so far
-  std::vector<std::pair<VertexId, ScopeId>> feedbacks_;
+  std::vector<std::pair<VertexId, ScopeId>> connected_last_;
 };
 
 // Draws until one is legal.

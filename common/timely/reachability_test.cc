@@ -192,6 +192,33 @@ TEST(Topology, ACycleThroughAnotherLoopNeedsACounterOfTheScopeAround) {
   EXPECT_EQ(Refusal(with_epochs), "");
 }
 
+// Nor one that goes from loop to loop, past the scope around them.
+TEST(Topology, ACycleFromLoopToLoopHasNoCounter) {
+  LogicalGraph graph;
+  const VertexId source = graph.AddSource("source");
+  VertexId there[2], join[2];
+  ScopeId loops[2];
+  for (int i = 0; i < 2; ++i) {
+    loops[i] = graph.AddScope(LogicalGraph::kRoot, StrCat("loop ", i));
+    const VertexId enter = graph.AddEnter("enter", loops[i]);
+    join[i] = graph.AddVertex(StrCat("join ", i), loops[i], 2, 1);
+    const VertexId feedback = graph.AddFeedback(StrCat("feedback ", i), loops[i]);
+    graph.Connect({source, 0}, {enter, 0});
+    graph.Connect({enter, 0}, {join[i], 0});
+    graph.Connect({join[i], 0}, {feedback, 0});
+    there[i] = feedback;
+  }
+  for (int i = 0; i < 2; ++i) {
+    const VertexId hop =
+        graph.AddVertex("between", std::vector{loops[i]}, std::vector{loops[1 - i]});
+    graph.AddSummary(hop, 0, 0, PathSummary({0}, {0}));
+    graph.Connect({there[i], 0}, {hop, 0});
+    graph.Connect({hop, 0}, {join[1 - i], 1});
+  }
+  EXPECT_THAT(Refusal(graph), AllOf(HasSubstr("'join 0'"), HasSubstr("'feedback 1'"),
+                                    HasSubstr("advances no counter that it keeps")));
+}
+
 TEST(Topology, RefusesWhatIsNoGraph) {
   LogicalGraph graph;
   const VertexId source = graph.AddSource("source");

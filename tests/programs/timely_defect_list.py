@@ -17,7 +17,7 @@ TIMES = [
     (
         "antichain: what is above a new element stays",
         "common/timely/antichain.h",
-        "    std::erase_if(elements_, [&](const T& other) { return LessEqual(element, other); });\n",
+        "std::erase_if(elements_, [&](const T& other) { return LessEqual(element, other); });",
         "",
     ),
     (
@@ -105,16 +105,20 @@ PROTOCOL = [
     (
         "batches: additions are not sent",
         "common/timely/batch_sender.cc",
-        "  for (const Change& change : changes) noted_.Add(change.key, change.delta);",
-        "  for (const Change& change : changes) {\n"
-        "    if (change.delta < 0 || changes.size() < 3) noted_.Add(change.key, change.delta);\n"
-        "  }",
+        "    noted_.Add(change.key, change.delta);",
+        "    if (change.delta < 0 || changes.size() < 3) noted_.Add(change.key, change.delta);",
     ),
     (
         "batches: a removal at the frontier waits",
         "common/timely/batch_sender.cc",
-        "if (change.delta < 0 && view.IsAtFrontier(change.key)) return true;",
-        "if (change.delta < -1 && view.IsAtFrontier(change.key)) return true;",
+        "touches_frontier_ || (change.delta < 0 && is_at_frontier(change.key));",
+        "touches_frontier_ || (change.delta < -1 && is_at_frontier(change.key));",
+    ),
+    (
+        "batches: a new frontier is not compared with what waits",
+        "common/timely/batch_sender.cc",
+        "seen_ != view.version() || std::any_of",
+        "std::any_of",
     ),
     (
         "ledger: anything held justifies anything",
