@@ -180,6 +180,64 @@ TEST(TimelyInvariant, I08_RetractionGoesRoundALoopOnce) {
   EXPECT_LE(tracker.pops() - before, 4 * 29);
 }
 
+// A job that is fifty times as large takes about fifty times as long, or this test hangs.
+TEST(Tracker, LargeGraphsAreNoProblem) {
+  for (const int size : {1, 50, 2500}) {
+    LogicalGraph graph;
+    VertexId last = graph.AddSource("source");
+    const VertexId source = last;
+    for (int i = 0; i < size; ++i) {
+      const ScopeId loop = graph.AddScope(LogicalGraph::kRoot, "loop");
+      const VertexId enter = graph.AddEnter("enter", loop);
+      const VertexId head = graph.AddVertex("head", loop, 2, 1);
+      const VertexId feedback = graph.AddFeedback("feedback", loop);
+      const VertexId leave = graph.AddLeave("leave", loop);
+      graph.Connect({last, 0}, {enter, 0});
+      graph.Connect({enter, 0}, {head, 0});
+      graph.Connect({head, 0}, {feedback, 0});
+      graph.Connect({feedback, 0}, {head, 1});
+      graph.Connect({head, 0}, {leave, 0});
+      last = leave;
+    }
+    const std::shared_ptr<const Topology> topology = *Topology::Of(std::move(graph));
+    Tracker tracker(topology);
+    for (int64_t epoch = 0; epoch < 3; ++epoch) {
+      tracker.Update(topology->output(source, 0), {epoch}, 1);
+      if (epoch > 0) tracker.Update(topology->output(source, 0), {epoch - 1}, -1);
+      tracker.Propagate();
+      EXPECT_EQ(tracker.frontier(topology->output(last, 0)), Frontier({{epoch}}));
+    }
+    EXPECT_LE(tracker.pops(), 3 * 40 * size);
+  }
+}
+
+// Beyond the depth for which times need no memory of their own.
+TEST(Tracker, DeepLoopsWork) {
+  LogicalGraph graph;
+  VertexId last = graph.AddSource("source");
+  const VertexId source = last;
+  ScopeId scope = LogicalGraph::kRoot;
+  for (int depth = 1; depth <= 8; ++depth) {
+    scope = graph.AddScope(scope, "loop");
+    const VertexId enter = graph.AddEnter("enter", scope);
+    const VertexId head = graph.AddVertex("head", scope, 2, 1);
+    const VertexId feedback = graph.AddFeedback("feedback", scope);
+    graph.Connect({last, 0}, {enter, 0});
+    graph.Connect({enter, 0}, {head, 0});
+    graph.Connect({head, 0}, {feedback, 0});
+    graph.Connect({feedback, 0}, {head, 1});
+    last = head;
+  }
+  const std::shared_ptr<const Topology> topology = *Topology::Of(std::move(graph));
+  Watched watched(topology);
+  watched.Update(topology->output(source, 0).value(), {4}, 1);
+  EXPECT_EQ(watched.Propagate(), "");
+  watched.Update(topology->input(last, 1).value(), {3, 0, 1, 2, 3, 4, 5, 6, 7}, 1);
+  EXPECT_EQ(watched.Propagate(), "");
+  EXPECT_EQ(ToString(watched.tracker.frontier(topology->output(last, 0))),
+            "{(3, 0, 1, 2, 3, 4, 5, 6, 7), (4, 0, 0, 0, 0, 0, 0, 0, 0)}");
+}
+
 // Of two sources that lead to one place, one takes over from the other: nobody behind it notices.
 TEST(TimelyInvariant, I08_WhatCancelsGoesNoFurther) {
   LogicalGraph graph;

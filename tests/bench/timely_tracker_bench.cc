@@ -11,10 +11,13 @@
 // Target: 1,000 epochs per second, that is 20 million changes per second.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "common/timely/batch_receiver.h"
+#include "common/timely/inner_frontiers.h"
 #include "common/timely/reachability.h"
 #include "common/timely/tracker.h"
 
@@ -65,6 +68,8 @@ std::vector<ProgressBatch> FirstBatches(const Job& job) {
     const absl::Span<const Change> merged = changes.Merge();
     batches[w] = {1, {merged.begin(), merged.end()}};
   }
+  // In no order, so that what has arrived at some moment does not add up to nothing.
+  std::shuffle(batches.begin(), batches.end(), std::mt19937(1));
   return batches;
 }
 
@@ -108,11 +113,47 @@ void RunEpochs(benchmark::State& state, bool is_checked) {
   state.counters["told"] = static_cast<double>(told) / epochs;
 }
 
+// One trip of a loop of `vertices` that lies on one worker: a frame goes round once, and each trip
+// is complete at every vertex before the next one. Nothing is asked of the coordinator.
+void BM_InnerTrip(benchmark::State& state) {
+  LogicalGraph graph;
+  const VertexId source = graph.AddSource("source");
+  const ScopeId loop = graph.AddScope(LogicalGraph::kRoot, "loop");
+  std::vector<VertexId> part = {graph.AddEnter("enter", loop), graph.AddVertex("head", loop, 2, 1)};
+  graph.Connect({source, 0}, {part[0], 0});
+  graph.Connect({part[0], 0}, {part[1], 0});
+  while (static_cast<int64_t>(part.size()) <= state.range(0)) {
+    const bool is_last = static_cast<int64_t>(part.size()) == state.range(0);
+    part.push_back(is_last ? graph.AddFeedback("feedback", loop)
+                           : graph.AddVertex("vertex", loop, 1, 1));
+    graph.Connect({part[part.size() - 2], 0}, {part.back(), 0});
+  }
+  graph.Connect({part.back(), 0}, {part[1], 1});
+  const std::shared_ptr<const Topology> topology = *Topology::Of(std::move(graph));
+  InnerFrontiers inner(topology, part);
+  inner.Apply({1, {{{topology->input(part[0], 0), {1}}, 1}}});
+  const LocationId back = topology->input(part[1], 1);
+  inner.Update(back, {0, 0}, 1);
+  inner.Propagate();
+  int64_t trip = 0;
+  for (auto _ : state) {
+    for (size_t i = 1; i < part.size(); ++i) {
+      const bool is_back = i + 1 == part.size();
+      inner.Update(i == 1 ? back : topology->input(part[i], 0), {0, trip}, -1);
+      inner.Update(is_back ? back : topology->input(part[i + 1], 0), {0, trip + is_back}, 1);
+      inner.Propagate();
+    }
+    if (!inner.IsComplete(back, {0, trip++})) state.SkipWithError("not complete");
+  }
+  state.counters["pops"] = static_cast<double>(inner.pops()) / static_cast<double>(trip);
+}
+
 void BM_Tracker(benchmark::State& state) { RunEpochs(state, false); }
 void BM_CheckedTracker(benchmark::State& state) { RunEpochs(state, true); }
 
 BENCHMARK(BM_Tracker)->ArgName("merged")->Arg(1)->Arg(10)->Arg(100)->Arg(kWorkers);
 BENCHMARK(BM_CheckedTracker)->ArgName("merged")->Arg(1)->Arg(100)->Arg(kWorkers);
+BENCHMARK(BM_InnerTrip)->ArgName("vertices")->Arg(5)->Arg(50);
 
 }  // namespace
 }  // namespace weir
