@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -79,8 +80,6 @@ template <class T>
 std::ostream& operator<<(std::ostream& out, const Antichain<T>& antichain) {
   return out << ToString(antichain);
 }
-
-using Frontier = Antichain<class Timestamp>;
 
 }  // namespace weir
 

@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 #include "common/base/status.h"
-#include "common/timely/antichain.h"
+#include "common/timely/mutable_antichain.h"
 #include "common/timely/pointstamp.h"
 
 namespace weir {

@@ -15,6 +15,9 @@
 
 namespace weir {
 
+// The least times that may still come.
+using Frontier = Antichain<Timestamp>;
+
 class MutableAntichain {
  public:
   using Entry = ChangeBatch<Timestamp>::Entry;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/timely/mutable_antichain.h"
 #include "common/timely/topology.h"
 
 namespace weir {
