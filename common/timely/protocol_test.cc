@@ -36,23 +36,23 @@ std::string Finish(End end, Random* random, Simulation* simulation, Outcome* out
   std::string wrong;
   switch (end) {
     case End::kAllDone:
-      return simulation->Drain(false);
+      return simulation->Drain(Simulation::Keep::kNothing);
     case End::kOneHeld:
-      return simulation->Drain(true);
+      return simulation->Drain(Simulation::Keep::kOneCapability);
     case End::kWorkerJoins:
       wrong = simulation->Join();
       if (wrong.empty()) wrong = GoOn(kSteps / 2, simulation);
-      return wrong.empty() ? simulation->Drain(false) : wrong;
+      return wrong.empty() ? simulation->Drain(Simulation::Keep::kNothing) : wrong;
     case End::kWorkerLost:
       simulation->Lose(random->Below(simulation->size()));
       wrong = GoOn(kSteps / 2, simulation);
-      if (wrong.empty()) wrong = simulation->Drain(false);
+      if (wrong.empty()) wrong = simulation->Drain(Simulation::Keep::kNothing);
       return wrong.empty() ? "" : StrCat("I28: ", wrong);
     case End::kFrameTwice:
       if (!simulation->RepeatAFrame()) return "";
       ++outcome->twice;
       wrong = GoOn(10, simulation);
-      if (wrong.empty()) wrong = simulation->Drain(false);
+      if (wrong.empty()) wrong = simulation->Drain(Simulation::Keep::kNothing);
       if (wrong.empty() && !simulation->noticed()) wrong = "a frame came twice";
       return wrong.empty() ? "" : StrCat("I17: ", wrong);
   }

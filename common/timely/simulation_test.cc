@@ -122,7 +122,7 @@ void Simulation::React(const Pointstamp& cause, Activation* activation) {
   }
 }
 
-std::string Simulation::Consume(Worker* worker, bool react) {
+std::string Simulation::Consume(Worker* worker, Kernel kernel) {
   if (worker->inbox.empty() || !worker->view.is_known()) return "";
   std::swap(worker->inbox[Below(static_cast<int64_t>(worker->inbox.size()))], worker->inbox.back());
   const Pointstamp frame = worker->inbox.back();
@@ -132,7 +132,7 @@ std::string Simulation::Consume(Worker* worker, bool react) {
                   ToString(frame.time), " comes after its time is complete");
   }
   Activation activation = {{frame, -1}};
-  if (react) React(frame, &activation);
+  if (kernel == Kernel::kReacts) React(frame, &activation);
   return Perform(worker, std::move(activation));
 }
 
@@ -243,13 +243,15 @@ std::string Simulation::Step() {
   now_ += absl::Microseconds(Below(600));
   Worker* const worker = workers_[Below(static_cast<int64_t>(workers_.size()))].get();
   const int64_t kind = Below(kKinds);
+  const Kernel kernel =
+      counters_.activations < kMostActivations ? Kernel::kReacts : Kernel::kOnlyConsumes;
   std::string wrong;
   if (kind >= kReceive && kind < kBroadcast) {
     wrong = Receive(worker);
   } else if (kind == kBroadcast) {
     wrong = Broadcast();
   } else if (!worker->is_lost) {
-    if (kind < kUse) wrong = Consume(worker, counters_.activations < kMostActivations);
+    if (kind < kUse) wrong = Consume(worker, kernel);
     if (kind >= kUse && kind < kServe) wrong = UseCapability(worker);
     if (kind == kServe) wrong = ServeRequest(worker);
     if (kind == kFlush || worker->sender.IsDue(now_, worker->view)) wrong += Flush(worker);
@@ -258,8 +260,9 @@ std::string Simulation::Step() {
   return wrong.empty() ? Check() : wrong;
 }
 
-std::string Simulation::DropAll(Worker* worker, bool keep_one) {
+std::string Simulation::DropAll(Worker* worker, Keep keep) {
   Activation activation;
+  bool keep_one = keep == Keep::kOneCapability;
   for (Change change : worker->sender.held()) {
     if (std::exchange(keep_one, false) && --change.delta == 0) continue;
     activation.push_back({change.key, -change.delta});
@@ -267,15 +270,16 @@ std::string Simulation::DropAll(Worker* worker, bool keep_one) {
   return Perform(worker, std::move(activation));
 }
 
-std::string Simulation::Drain(bool keep_one) {
+std::string Simulation::Drain(Keep keep) {
   std::string wrong = Broadcast();
   for (const std::unique_ptr<Worker>& worker : workers_) {
     while (wrong.empty() && !worker->updates.empty()) wrong = TakeUpdate(worker.get());
   }
   for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->is_lost) continue;
-    while (wrong.empty() && !worker->inbox.empty()) wrong = Consume(worker.get(), false);
-    if (wrong.empty()) wrong = DropAll(worker.get(), std::exchange(keep_one, false));
+    while (wrong.empty() && !worker->inbox.empty())
+      wrong = Consume(worker.get(), Kernel::kOnlyConsumes);
+    if (wrong.empty()) wrong = DropAll(worker.get(), std::exchange(keep, Keep::kNothing));
     if (wrong.empty()) wrong = Flush(worker.get());
     if (wrong.empty()) wrong = Check();
   }

@@ -29,13 +29,18 @@ class Simulation {
     int64_t inner_changes = 0;
   };
 
+  // What workers go on holding when everything else ends.
+  enum class Keep { kNothing, kOneCapability };
+  // What a kernel does with a frame: send and hold what it likes, or nothing.
+  enum class Kernel { kReacts, kOnlyConsumes };
+
   Simulation(std::shared_ptr<const Topology> topology, int workers, Random* random);
 
   // One random step. Returns: what does not hold after it, or nothing.
   std::string Step();
-  // Delivers, consumes and drops everything, but for one capability if `keep_one`, in one round of
-  // flushes and updates. Returns: what does not hold during or after it.
-  std::string Drain(bool keep_one);
+  // Delivers, consumes and drops everything but what is kept, in one round of flushes and updates.
+  // Returns: what does not hold during or after it.
+  std::string Drain(Keep keep);
   // From now on all of these vertices are on worker 0, which derives the frontiers in there itself.
   // REQUIRES: no source is among them; no step yet.
   void GiveToOneWorker(std::vector<VertexId> vertices);
@@ -76,7 +81,7 @@ class Simulation {
   std::vector<Change> HeldAt(const Worker& worker, Location::Kind kind) const;
   void SendFrom(LocationId output, const Timestamp& time, Activation* activation);
   void React(const Pointstamp& cause, Activation* activation);
-  std::string Consume(Worker* worker, bool react);
+  std::string Consume(Worker* worker, Kernel kernel);
   std::string UseCapability(Worker* worker);
   std::string ServeRequest(Worker* worker);
   std::string Perform(Worker* worker, Activation activation);
@@ -87,7 +92,7 @@ class Simulation {
   std::string Receive(Worker* worker);
   std::string Broadcast();
   std::string TakeUpdate(Worker* worker);
-  std::string DropAll(Worker* worker, bool keep_one);
+  std::string DropAll(Worker* worker, Keep keep);
 
   std::string Check() const;
   std::string CheckConservation() const;

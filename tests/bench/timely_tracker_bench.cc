@@ -80,7 +80,9 @@ void Advance(std::vector<ProgressBatch>* batches) {
   }
 }
 
-void RunEpochs(benchmark::State& state, bool is_checked) {
+enum class Batches { kTrusted, kChecked };
+
+void RunEpochs(benchmark::State& state, Batches kind) {
   const Job job;
   Reachability reachability(job.topology);
   Tracker tracker(job.topology);
@@ -94,7 +96,8 @@ void RunEpochs(benchmark::State& state, bool is_checked) {
   int64_t changes = 0, told = 0;
   for (auto _ : state) {
     for (int w = 0; w < kWorkers; ++w) {
-      if (is_checked && !receivers[w].Accept(batches[w]).ok()) state.SkipWithError("refused");
+      if (kind == Batches::kChecked && !receivers[w].Accept(batches[w]).ok())
+        state.SkipWithError("refused");
       for (const Change& change : batches[w].changes) {
         tracker.Update(change.key.location, change.key.time, change.delta);
       }
@@ -148,8 +151,8 @@ void BM_InnerTrip(benchmark::State& state) {
   state.counters["pops"] = static_cast<double>(inner.pops()) / static_cast<double>(trip);
 }
 
-void BM_Tracker(benchmark::State& state) { RunEpochs(state, false); }
-void BM_CheckedTracker(benchmark::State& state) { RunEpochs(state, true); }
+void BM_Tracker(benchmark::State& state) { RunEpochs(state, Batches::kTrusted); }
+void BM_CheckedTracker(benchmark::State& state) { RunEpochs(state, Batches::kChecked); }
 
 BENCHMARK(BM_Tracker)->ArgName("merged")->Arg(1)->Arg(10)->Arg(100)->Arg(kWorkers);
 BENCHMARK(BM_CheckedTracker)->ArgName("merged")->Arg(1)->Arg(100)->Arg(kWorkers);
