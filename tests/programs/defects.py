@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Plants the defects of defect_list.py one by one, each until a random program finds it.
+"""Plants defects one by one, each until a test finds it.
 
-usage: tests/programs/defects.py [--check] [--why] [--count N] [--seed S] [--build DIR] [NAME...]
+usage: tests/programs/defects.py [--suite SUITE] [--check] [--why] [--count N] [--seed S]
+                                 [--build DIR] [NAME...]
 
-NAME picks the defects whose names contain it. Sources are changed in place and put back, so they
-must be committed, and nothing else may be built from them meanwhile. --check plants nothing: it
-only sees that each text stands once in its file. --why prints what disagreed, too.
+SUITE is `programs` (defect_list.py; random programs find them) or `timely` (timely_defect_list.py;
+the tests of common/timely find them), both if not given. NAME picks the defects whose names contain
+it. Sources are changed in place and put back, so they must be committed, and nothing else may be
+built from them meanwhile. --check plants nothing: it only sees that each text stands once in its
+file. --why prints what disagreed, too.
 """
 
 import argparse
@@ -17,9 +20,12 @@ import subprocess
 import sys
 import time
 
-from defect_list import DEFECTS
+import defect_list
+import timely_defect_list
 
+LIMIT_OF_TESTS = 120  # they take seconds
 LIMIT = 1800  # seconds of one run; a defect may make a loop endless
+FAILED = re.compile(r"\[  FAILED  \] (\w+\.\w+)")
 CHECKED = re.compile(r"(\d+) programs checked, (\d+) disagree")
 
 
@@ -29,7 +35,7 @@ def read(path):
 
 def obstacles(defects):
     """Yields what keeps defects from being planted."""
-    names = [name for name, *_ in DEFECTS]
+    names = [name for name, *_ in defects]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"{name}: the name is there twice"
     for name, path, text, replacement in defects:
@@ -44,8 +50,8 @@ def has_changes(path):
     return subprocess.run(["git", "diff", "--quiet", "HEAD", "--", path]).returncode != 0
 
 
-def build(folder):
-    command = ["cmake", "--build", folder, "--target", "weir_programs"]
+def build(folder, target):
+    command = ["cmake", "--build", folder, "--target", target]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode == 0:
         return ""
@@ -53,43 +59,72 @@ def build(folder):
     return f"does not build: {errors[0] if errors else ''}"
 
 
-def search(options):
+def run(command, limit):
+    """Returns: the output and the exit code, or None for both if there is no end in time."""
+    try:
+        done = subprocess.run(
+            command, timeout=limit, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+    except subprocess.TimeoutExpired:
+        return None, None
+    return done.stdout.decode(), done.returncode
+
+
+def search_programs(options):
     """Returns: whether a program disagreed, and after how many or how."""
     command = [f"{options.build}/bin/weir_programs", "--first"]
     command += [f"--count={options.count}", f"--seed={options.seed}"]
-    try:
-        done = subprocess.run(command, timeout=LIMIT, stdout=subprocess.PIPE)
-    except subprocess.TimeoutExpired:
+    output, code = run(command, LIMIT)
+    if output is None:
         return False, f"no end within {LIMIT} s"
-    output = done.stdout.decode()
     result = CHECKED.search(output)
     if result is None:
-        return False, f"weir_programs ended with {done.returncode}"
+        return False, f"weir_programs ended with {code}"
     programs, disagree = int(result[1]), int(result[2])
     why = "".join(line for line in output.splitlines() if line.startswith("seed "))
     return disagree > 0, f"{programs} programs" + (f" ({why})" if options.why else "")
 
 
-def plant(defect, options):
-    """Returns: whether it was found, and after how many programs or why not."""
+def search_timely(options):
+    """Returns: whether a test failed, and which."""
+    command = [f"{options.build}/bin/weir_timely_test", f"--seed={options.seed}"]
+    output, code = run(command, LIMIT_OF_TESTS)
+    if output is None:
+        return True, f"no end within {LIMIT_OF_TESTS} s"
+    failed = sorted(set(FAILED.findall(output)))
+    if code not in (0, 1):
+        return True, f"the tests ended with {code}"
+    why = "; ".join(failed) if options.why else ", ".join(failed[:3])
+    return code == 1 and bool(failed), f"{len(failed)} tests fail ({why})"
+
+
+SUITES = {  # name: (defects, what is built, what looks for one)
+    "programs": (defect_list.DEFECTS, "weir_programs", search_programs),
+    "timely": (timely_defect_list.DEFECTS, "weir_timely_test", search_timely),
+}
+
+
+def plant(defect, target, search, options):
+    """Returns: whether it was found, and by what or why not."""
     _, path, text, replacement = defect
     if has_changes(path):
         return False, f"{path} has changes that are not committed"
     source = read(path)
     try:
         pathlib.Path(path).write_text(source.replace(text, replacement), encoding="utf-8")
-        problem = build(options.build)
+        problem = build(options.build, target)
         return (False, problem) if problem else search(options)
     finally:
         pathlib.Path(path).write_text(source, encoding="utf-8")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description="plants defects for random programs to find")
+    parser = argparse.ArgumentParser(description="plants defects for tests to find")
     parser.add_argument("names", nargs="*", help="parts of the names of those to plant")
+    parser.add_argument("--suite", choices=sorted(SUITES), help="only the defects of one suite")
     parser.add_argument("--check", action="store_true", help="only see that they can be planted")
-    parser.add_argument("--count", type=int, default=5000, help="programs for each")
-    parser.add_argument("--seed", type=int, default=1, help="of the first program")
+    parser.add_argument("--count", type=int, default=5000, help="programs for each of that suite")
+    parser.add_argument("--seed", type=int, default=1, help="of the first program or graph")
     parser.add_argument("--build", default="build/release", help="build folder")
     parser.add_argument("--why", action="store_true", help="print what disagreed, too")
     return parser.parse_args()
@@ -99,21 +134,27 @@ def main():
     os.chdir(pathlib.Path(__file__).resolve().parent.parent.parent)
     options = arguments()
     wanted = options.names or [""]
-    defects = [d for d in DEFECTS if any(name in d[0] for name in wanted)]
-    found = list(obstacles(defects))
-    if options.check or found or not defects:
-        print("\n".join(found + [f"defects: {len(defects)} in the list, {len(found)} do not fit"]))
-        return 1 if found or not defects else 0
+    planned = [
+        (defect, target, search)
+        for suite, (defects, target, search) in SUITES.items()
+        for defect in defects
+        if options.suite in (None, suite) and any(name in defect[0] for name in wanted)
+    ]
+    found = list(obstacles([defect for defect, _, _ in planned]))
+    if options.check or found or not planned:
+        print("\n".join(found + [f"defects: {len(planned)} in the list, {len(found)} do not fit"]))
+        return 1 if found or not planned else 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the source is put back
     missed = 0
-    for defect in defects:
+    for defect, target, search in planned:
         started = time.monotonic()
-        seen, how = plant(defect, options)
+        seen, how = plant(defect, target, search, options)
         missed += 0 if seen else 1
         seconds = round(time.monotonic() - started)
-        print(f"{defect[0]}: {'found after' if seen else 'MISSED:'} {how}, {seconds} s", flush=True)
-    problem = build(options.build)
-    print(f"defects: {len(defects) - missed} found, {missed} missed {problem}".strip())
+        print(f"{defect[0]}: {'found:' if seen else 'MISSED:'} {how}, {seconds} s", flush=True)
+    targets = sorted({target for _, target, _ in planned})
+    problem = "; ".join(filter(None, (build(options.build, target) for target in targets)))
+    print(f"defects: {len(planned) - missed} found, {missed} missed {problem}".strip())
     return 1 if missed or problem else 0
 
 
