@@ -9,11 +9,12 @@
 // the change and never the graph; pops() says how many changes went through.
 //
 //   Tracker tracker(topology);
-//   tracker.Update(topology->output(in, 0), {0}, +1);                // a source may send at epoch
-//   0 tracker.Propagate(); tracker.frontier(topology->input(sink, 0));                      //
-//   {(0)} tracker.Update(topology->output(in, 0), {1}, +1); tracker.Update(topology->output(in, 0),
-//   {0}, -1); for (const Change& change : tracker.Propagate()) ...             // +(1), then -(0),
-//   at the sink
+//   tracker.Update(topology->output(in, 0), {0}, +1);  // a source may send at epoch 0
+//   tracker.Propagate();
+//   tracker.frontier(topology->input(sink, 0));  // {(0)}
+//   tracker.Update(topology->output(in, 0), {1}, +1);
+//   tracker.Update(topology->output(in, 0), {0}, -1);
+//   for (const Change& change : tracker.Propagate()) Tell(change);  // +(1), then -(0), at the sink
 //
 // The incremental scheme is that of Rust's timely dataflow (progress/reachability), with an order
 // that puts all of a loop before what leaves it.
