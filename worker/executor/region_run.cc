@@ -53,7 +53,7 @@ absl::Status RunStepOf(Activation* activation, int index, const Activation::Memo
        .results = state.results,
        .scratch = {memory.arena + state.scratch_offset, static_cast<size_t>(state.scratch_bytes)},
        .symbols = &activation->symbols(),
-       .lines = context->lines});
+       .lines = context->options.lines});
 }
 
 }  // namespace
@@ -62,9 +62,7 @@ absl::Status RunActivation(Activation* activation, const Activation::Memory& mem
                            RunContext* context) {
   const RegionPlan& plan = activation->plan();
   for (int s = 0; s < static_cast<int>(plan.steps().size()); ++s) {
-    if (context->cancelled != nullptr && context->cancelled->load(std::memory_order_relaxed)) {
-      return absl::CancelledError("the run was cancelled");
-    }
+    WEIR_RETURN_IF_ERROR(context->MayGoOn());
     absl::Status status = RunStepOf(activation, s, memory, context);
     if (!status.ok()) return Annotate(status, plan.graph().Describe(plan.steps()[s].node));
     Poison(*activation, s, memory);

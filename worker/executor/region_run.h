@@ -3,6 +3,8 @@
 #define WEIR_WORKER_EXECUTOR_REGION_RUN_H_
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -14,10 +16,24 @@ namespace weir {
 // What one run of an executable carries through all its regions.
 struct RunContext {
   RunStats* stats = nullptr;
-  const std::atomic<bool>* cancelled = nullptr;
   Workspace::Impl* workspace = nullptr;
-  PrintedLines* lines = nullptr;
+  RunOptions options;
   int depth = 0;  // of calls
+  uint32_t looks = 0;
+
+  // Asked between two kernels. Returns: an error if the run is to end.
+  absl::Status MayGoOn() {
+    if (options.cancelled != nullptr && options.cancelled->load(std::memory_order_relaxed)) {
+      return absl::CancelledError("the run was cancelled");
+    }
+    // Reading the clock takes as long as a small kernel.
+    constexpr uint32_t kLooksPerReading = 32;
+    const bool reads = options.deadline.has_value() && looks++ % kLooksPerReading == 0;
+    if (reads && std::chrono::steady_clock::now() > *options.deadline) {
+      return absl::DeadlineExceededError("the run takes too long");
+    }
+    return absl::OkStatus();
+  }
 };
 
 // Errors name node, op and source location.

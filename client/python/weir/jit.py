@@ -69,7 +69,7 @@ class _Compiled:
     def run_with_report(self, *args, **kwargs):
         """Returns: (results, report of the run, with a profile, as a dictionary)."""
         traced, arrays = self._prepare(args, kwargs)
-        results, report = traced.run(arrays, profile=True)
+        results, report = traced.run_with_report(arrays)
         return results, report.to_dict()
 
     def _prepare(self, args, kwargs):

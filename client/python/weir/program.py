@@ -55,17 +55,22 @@ class TracedProgram:
             prints=trace.prints,
         )
 
-    def run(self, arrays, profile=False):
-        """Runs the program on the current session. Returns: (tree of NumPy arrays, report)."""
-        state = [variable.value() for variable in self.variables]
-        inputs = list(arrays) + self.hoisted + state
-        outputs, report = session.current().run(self.native, inputs, profile)
+    def __call__(self, arrays):
+        """Runs the program on the current session. Returns: a tree of NumPy arrays."""
+        return self._finish(session.current().run(self.native, self._inputs(arrays)))
+
+    def run_with_report(self, arrays):
+        """The same. Returns: (tree of NumPy arrays, report, whose to_dict() is a dictionary)."""
+        outputs, report = session.current().run_with_report(self.native, self._inputs(arrays))
+        return self._finish(outputs), report
+
+    def _inputs(self, arrays):
+        return [*arrays, *self.hoisted, *[variable.value() for variable in self.variables]]
+
+    def _finish(self, outputs):
         for variable, value in zip(self.written, outputs[self.num_results :]):
             variable._take(value)
-        return tree.unflatten(self.structure, outputs[: self.num_results]), report
-
-    def __call__(self, arrays):
-        return self.run(arrays)[0]
+        return tree.unflatten(self.structure, outputs[: self.num_results])
 
 
 def trace_function(function, name, input_names, input_types):
