@@ -6,7 +6,6 @@
 #include "common/tensor/copy.h"
 #include "worker/executor/control.h"
 #include "worker/executor/op_counts.h"
-#include "worker/executor/workspace.h"
 
 namespace weir {
 namespace {
@@ -78,16 +77,8 @@ absl::Status RunActivation(Activation* activation, const Activation::Memory& mem
   return absl::OkStatus();
 }
 
-absl::Status RunFunction(const RegionPlan& plan, const SymbolBindings& symbols,
-                         absl::Span<const cpu::View> inputs, absl::Span<std::byte* const> results,
-                         RunContext* context) {
-  constexpr int kMaxDepth = 1000;
-  if (context->depth >= kMaxDepth) {
-    return absl::ResourceExhaustedError(
-        StrCat("calls are nested deeper than ", kMaxDepth, "; does the recursion end?"));
-  }
-  WEIR_ASSIGN_OR_RETURN(Workspace::Impl::Lease lease,
-                        context->workspace->Acquire(plan, symbols, inputs, context->depth));
+absl::Status RunLeased(const Workspace::Impl::Lease& lease, absl::Span<const cpu::View> inputs,
+                       absl::Span<std::byte* const> results, RunContext* context) {
   lease.externals->clear();
   for (const cpu::View& input : inputs) {
     lease.externals->push_back(static_cast<std::byte*>(input.data));
@@ -100,6 +91,19 @@ absl::Status RunFunction(const RegionPlan& plan, const SymbolBindings& symbols,
   --context->depth;
   context->workspace->Release(lease);
   return status;
+}
+
+absl::Status RunFunction(const RegionPlan& plan, const SymbolBindings& symbols,
+                         absl::Span<const cpu::View> inputs, absl::Span<std::byte* const> results,
+                         RunContext* context) {
+  constexpr int kMaxDepth = 1000;
+  if (context->depth >= kMaxDepth) {
+    return absl::ResourceExhaustedError(
+        StrCat("calls are nested deeper than ", kMaxDepth, "; does the recursion end?"));
+  }
+  WEIR_ASSIGN_OR_RETURN(const Workspace::Impl::Lease lease,
+                        context->workspace->Acquire(plan, symbols, inputs, context->depth));
+  return RunLeased(lease, inputs, results, context);
 }
 
 }  // namespace weir

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "worker/executor/activation.h"
 #include "worker/executor/executable.h"
+#include "worker/executor/workspace.h"
 
 namespace weir {
 
@@ -39,6 +40,10 @@ struct RunContext {
 // Errors name node, op and source location.
 absl::Status RunActivation(Activation* activation, const Activation::Memory& memory,
                            RunContext* context);
+
+// Runs what a lease holds at depth context->depth, and gives it back.
+absl::Status RunLeased(const Workspace::Impl::Lease& lease, absl::Span<const cpu::View> inputs,
+                       absl::Span<std::byte* const> results, RunContext* context);
 
 // Runs a function with memory of its own, from the context's workspace. Inputs may have any
 // strides; results are row-major.
