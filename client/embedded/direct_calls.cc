@@ -22,10 +22,11 @@ constexpr int kPatience = 4;
 // Of which the cluster remembers what is known.
 constexpr size_t kMostPrograms = 10'000;
 
-// The longest run for which a job on so many workers, which share the work, is no faster.
-nanoseconds LongestFor(int workers) {
-  if (workers <= 1) return kLongest;
-  return std::min(kLongest, kJob * workers / (workers - 1));
+// The longest run that a job, whose steps are so many times faster, does not beat.
+nanoseconds LongestFor(double speedup) {
+  if (speedup <= 1) return kLongest;
+  const auto longest = std::chrono::duration<double, std::nano>(kJob) * speedup / (speedup - 1);
+  return std::min(kLongest, std::chrono::duration_cast<nanoseconds>(longest));
 }
 
 using InputTypes = std::vector<std::pair<DType, Extents>>;
@@ -172,8 +173,9 @@ std::shared_ptr<DirectCalls::Form> DirectCalls::MakeForm(const v1::JobSpec& spec
   const int asked = static_cast<int>(spec.workers() == 0 ? workers_->size() : spec.workers());
   InputTypes types;
   for (const Tensor& input : inputs) types.emplace_back(input.dtype(), input.extents());
+  const nanoseconds longest = LongestFor(run->Speedup(asked));
   return std::make_shared<Form>(spec.workers(), std::move(names), std::move(types), *std::move(run),
-                                LongestFor(known.compiled->sharded ? asked : 1));
+                                longest);
 }
 
 }  // namespace weir

@@ -61,6 +61,17 @@ std::optional<std::chrono::nanoseconds> DirectRun::Predict(const Program& progra
   return sum;
 }
 
+double DirectRun::Speedup(int workers) const {
+  double best = 1;
+  for (int step = 0; step < shape_->num_steps(); ++step) {
+    const int64_t extent = shape_->step(step).extent;
+    if (extent == 0) continue;
+    const int64_t share = (extent + workers - 1) / workers;
+    best = std::max(best, static_cast<double>(extent) / static_cast<double>(share));
+  }
+  return best;
+}
+
 absl::StatusOr<std::vector<Tensor>> DirectRun::Run(
     const std::shared_ptr<Program>& program, absl::Span<const Tensor> inputs,
     std::chrono::steady_clock::time_point deadline) const {

@@ -33,6 +33,10 @@ class DirectRun {
   // while a step has not run yet.
   std::optional<std::chrono::nanoseconds> Predict(const Program& program) const;
 
+  // How many times faster the steps are on so many workers, at best: 1 where nothing is split, or
+  // there is one iteration.
+  double Speedup(int workers) const;
+
   // REQUIRES: the program and types of inputs are those of Make; inputs are in the order of the
   // plan's. Returns: the results in the order of the plan's outputs; an output that is an input is
   // answered with it. Errors are those of a job on one worker, and DEADLINE_EXCEEDED. What the

@@ -121,6 +121,16 @@ TEST(DirectRunTest, PredictsFromWhatEachStepTookForAnyNumberOfIterations) {
   EXPECT_EQ(direct.Predict(*program), std::chrono::nanoseconds(2 * 1000 + 30 + 400));
 }
 
+TEST(DirectRunTest, WorkersShareNoMoreThanThereIs) {
+  const std::shared_ptr<Program> program = ProgramOf(kThreeSteps);
+  EXPECT_EQ(DirectOf(*program, {{"n", 0}}).Speedup(2), 1);
+  EXPECT_EQ(DirectOf(*program, {{"n", 1}}).Speedup(2), 1);
+  EXPECT_EQ(DirectOf(*program, {{"n", 3}}).Speedup(2), 1.5);
+  EXPECT_EQ(DirectOf(*program, {{"n", 100}}).Speedup(4), 4);
+  EXPECT_EQ(DirectOf(*program, {{"n", 100}}).Speedup(1), 1);
+  EXPECT_EQ(DirectOf(*ProgramOf(kCount)).Speedup(2), 1);
+}
+
 TEST(DirectRunTest, ALoopThatGoesOnBeyondTheDeadlineEnds) {
   const std::shared_ptr<Program> program = ProgramOf(kCount);
   const DirectRun direct = DirectOf(*program);

@@ -80,9 +80,11 @@ class Session:
 
 
 def _entered():
-    if not hasattr(_local, "sessions"):
+    try:
+        return _local.sessions
+    except AttributeError:
         _local.sessions = []
-    return _local.sessions
+        return _local.sessions
 
 
 def connect(address=None, workers=None, memory_budget=None):
@@ -131,8 +133,9 @@ def _bytes_of(memory_budget):
 
 def current():
     """Returns: the session that calls use now; opens one if there is none."""
-    if _entered():
-        return _entered()[-1]
+    entered = _entered()
+    if entered:
+        return entered[-1]
     with _lock:
         if _default is not None:
             return _default
