@@ -79,7 +79,7 @@ struct DirectCalls::Form {
 
 struct DirectCalls::Known {
   bool suits = false;  // fixed, as are the next two
-  std::shared_ptr<const CompiledProgram> compiled;
+  std::vector<ProgramInput> inputs;
   // The worker's. Gone once the coordinator has dropped the program.
   std::weak_ptr<Program> program;
 
@@ -131,7 +131,7 @@ std::shared_ptr<DirectCalls::Known> DirectCalls::Ask(const std::string& program_
     if (program == nullptr) continue;
     known->suits = !Prints(*program);
     known->program = program;
-    known->compiled = std::move(compiled->compiled);
+    known->inputs = compiled->compiled->inputs;
     return known;
   }
   return nullptr;
@@ -163,10 +163,10 @@ std::shared_ptr<DirectCalls::Form> DirectCalls::MakeForm(const v1::JobSpec& spec
   if (!Prepare({spec, inputs}, coordinator_->limits()).ok()) return nullptr;
   std::vector<std::string> names(spec.input_names().begin(), spec.input_names().end());
   const bool in_order = std::equal(
-      names.begin(), names.end(), known.compiled->inputs.begin(), known.compiled->inputs.end(),
+      names.begin(), names.end(), known.inputs.begin(), known.inputs.end(),
       [](const std::string& name, const ProgramInput& input) { return name == input.name; });
   if (!in_order) return nullptr;
-  auto bound = BindInputs(known.compiled->inputs, names, inputs);
+  auto bound = BindInputs(known.inputs, names, inputs);
   if (!bound.ok()) return nullptr;
   auto run = DirectRun::Make(program, std::move(bound->symbols));
   if (!run.ok()) return nullptr;

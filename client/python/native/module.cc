@@ -66,6 +66,7 @@ PYBIND11_MODULE(_native, module) {
   module.attr("__version__") = std::string(weir::kVersion);
   module.def("ops", &weir::python::OpTable);
   module.def("promote", &weir::python::PromoteNames);
+  weir::python::LoadNumpyTypes();
   weir::python::BindModel(module);
   weir::python::BindProgramBuilder(module);
   weir::python::BindSession(module);

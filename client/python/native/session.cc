@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -80,6 +81,7 @@ std::vector<Tensor> ToTensors(const py::sequence& arrays) {
 class PySession {
  public:
   explicit PySession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+  ~PySession() { Close(); }
 
   // Returns: a list of arrays.
   py::list Run(const Program& program, const py::sequence& inputs, int workers,
@@ -104,13 +106,8 @@ class PySession {
   }
 
   py::tuple Explain(const Program& program) {
-    const std::shared_ptr<Session> session = Use();
-    absl::StatusOr<ExplainResult> explained;
-    {
-      py::gil_scoped_release unlocked;
-      explained = session->Explain(program.spec.program());
-    }
-    const ExplainResult result = ValueOrRaise(std::move(explained));
+    const ExplainResult result = ValueOrRaise(
+        Unlocked([&](Session& session) { return session.Explain(program.spec.program()); }));
     py::list stages;
     py::list fallbacks;
     for (const v1::ExplainStage& stage : result.stages) stages.append(FromMessage(stage));
@@ -119,16 +116,10 @@ class PySession {
   }
 
   py::list Workers() {
-    const std::shared_ptr<Session> session = Use();
-    absl::StatusOr<std::vector<v1::Worker>> workers;
-    {
-      py::gil_scoped_release unlocked;
-      workers = session->Workers();
-    }
+    const std::vector<v1::Worker> workers =
+        ValueOrRaise(Unlocked([](Session& session) { return session.Workers(); }));
     py::list out;
-    for (const v1::Worker& worker : ValueOrRaise(std::move(workers))) {
-      out.append(FromMessage(worker));
-    }
+    for (const v1::Worker& worker : workers) out.append(FromMessage(worker));
     return out;
   }
 
@@ -156,11 +147,18 @@ class PySession {
     v1::JobSpec spec;
   };
 
-  std::shared_ptr<Session> Use() const {
-    if (session_ == nullptr) {
+  // Calls `work` without the interpreter's lock. Who is the last to use a closed session ends the
+  // cluster without it too, as threads of the cluster may wait for it.
+  template <class Work>
+  std::invoke_result_t<Work, Session&> Unlocked(Work work) const {
+    std::shared_ptr<Session> session = session_;
+    if (session == nullptr) {
       Raise(absl::FailedPreconditionError("this session is closed; weir.connect() makes another"));
     }
-    return session_;
+    py::gil_scoped_release unlocked;
+    auto result = work(*session);
+    session.reset();
+    return result;
   }
 
   static v1::JobSpec SpecOf(const v1::JobSpec& program, const RunOptions& options) {
@@ -191,11 +189,9 @@ class PySession {
 
   std::optional<std::vector<Tensor>> RunHere(const Program& program, const RunOptions& options,
                                              const std::vector<Tensor>& inputs) {
-    const std::shared_ptr<Session> session = Use();
     const std::shared_ptr<const Request> request = RequestFor(program, options);
     if (request == nullptr) return std::nullopt;
-    py::gil_scoped_release unlocked;
-    return session->RunHere(request->spec, inputs);
+    return Unlocked([&](Session& session) { return session.RunHere(request->spec, inputs); });
   }
 
   // Returns: the job, which has succeeded; raises otherwise.
@@ -225,54 +221,39 @@ class PySession {
 
   absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
                                             const std::vector<Tensor>& inputs) {
-    const std::shared_ptr<Session> session = Use();
-    py::gil_scoped_release unlocked;
-    return session->Submit(spec, inputs);
+    return Unlocked([&](Session& session) { return session.Submit(spec, inputs); });
   }
 
   v1::Job WaitFor(const std::string& id) {
-    const std::shared_ptr<Session> session = Use();
     while (true) {
-      absl::StatusOr<v1::Job> waited;
-      {
-        py::gil_scoped_release unlocked;
-        waited = session->Wait(id, kSignalPeriod);
-      }
-      v1::Job job = ValueOrRaise(std::move(waited));
+      v1::Job job =
+          ValueOrRaise(Unlocked([&](Session& session) { return session.Wait(id, kSignalPeriod); }));
       if (IsTerminal(job.state())) return job;
       if (PyErr_CheckSignals() == 0) continue;
-      session->Cancel(id).IgnoreError();
+      Unlocked([&](Session& session) { return session.Cancel(id); }).IgnoreError();
       throw py::error_already_set();
     }
   }
 
   // To Python's stdout.
   void PrintLines(const std::string& id) {
-    const std::shared_ptr<Session> session = Use();
     std::vector<std::string> lines;
-    absl::Status status;
-    {
-      py::gil_scoped_release unlocked;
-      status = session->Logs(id, 0, Session::LogMode::kSoFar, [&](const v1::LogEntry& entry) {
-        if (entry.is_printed()) lines.push_back(entry.text());
-      });
-    }
-    if (!status.ok()) Raise(status);
+    const auto add = [&](const v1::LogEntry& entry) {
+      if (entry.is_printed()) lines.push_back(entry.text());
+    };
+    RaiseIfError(Unlocked(
+        [&](Session& session) { return session.Logs(id, 0, Session::LogMode::kSoFar, add); }));
     for (const std::string& line : lines) py::print(line);
   }
 
   std::vector<Tensor> Results(const std::string& id) {
-    const std::shared_ptr<Session> session = Use();
-    absl::StatusOr<std::vector<NamedTensor>> results;
-    {
-      py::gil_scoped_release unlocked;
-      results = session->Result(id);
-    }
-    session->Release(id);
+    std::vector<NamedTensor> results = ValueOrRaise(Unlocked([&](Session& session) {
+      auto kept = session.Result(id);
+      session.Release(id);
+      return kept;
+    }));
     std::vector<Tensor> tensors;
-    for (NamedTensor& result : ValueOrRaise(std::move(results))) {
-      tensors.push_back(std::move(result.tensor));
-    }
+    for (NamedTensor& result : results) tensors.push_back(std::move(result.tensor));
     return tensors;
   }
 

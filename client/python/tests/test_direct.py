@@ -169,3 +169,26 @@ def test_a_session_closes_while_threads_call_it():
         for thread in threads:
             thread.join(60)
     assert len(outcomes) == 3 and all("closed" in each for each in outcomes)
+
+
+def test_the_last_call_of_a_closed_session_ends_the_cluster():
+    """Threads of the cluster give back arrays, for which they need the interpreter."""
+    function = weir.jit(weir.vmap(lambda row: wnp.sum(row)))
+    large = np.ones((200, 500), np.float32)
+    for _ in range(40):
+        with weir.connect(workers=2) as session:
+            native = function.lower(large).native
+
+            def work():
+                with pytest.raises(weir.FailedPrecondition, match="closed"):
+                    while True:
+                        session.run(native, [large.copy()])
+
+            threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            session.run(native, [large])
+            session.close()
+            for thread in threads:
+                thread.join(60)
+                assert not thread.is_alive()
