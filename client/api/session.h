@@ -11,6 +11,7 @@
 #define WEIR_CLIENT_API_SESSION_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,14 @@ class Session {
   // used with another spec, UNAVAILABLE.
   virtual absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
                                                     const std::vector<Tensor>& inputs) = 0;
+  // Runs a program that is known here, by spec.program_id(), at once and on the caller's thread,
+  // without a job that could be asked for or cancelled. Returns: the results in the order of the
+  // program's, with the bits that a job gives; nothing where a job is needed, is faster or will
+  // fail, and then nothing has happened.
+  virtual std::optional<std::vector<Tensor>> RunHere(const v1::JobSpec& spec,
+                                                     const std::vector<Tensor>& inputs) {
+    return std::nullopt;
+  }
   virtual absl::StatusOr<v1::Job> Get(const std::string& id) = 0;
   virtual absl::StatusOr<std::vector<v1::Job>> List() = 0;
   // Returns: the job once it has ended, or as it is after `limit`.

@@ -32,6 +32,11 @@ class EmbeddedSession : public Session {
     return response;
   }
 
+  std::optional<std::vector<Tensor>> RunHere(const v1::JobSpec& spec,
+                                             const std::vector<Tensor>& inputs) override {
+    return cluster_->direct_calls()->Run(spec, inputs);
+  }
+
   absl::StatusOr<v1::Job> Get(const std::string& id) override { return coordinator().Get(id); }
 
   absl::StatusOr<std::vector<v1::Job>> List() override {
@@ -151,10 +156,13 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
     return absl::UnavailableError(
         StrCat("the embedded workers did not start within ", absl::FormatDuration(kStartLimit)));
   }
+  cluster->direct_calls_ =
+      std::make_unique<DirectCalls>(cluster->coordinator_.get(), &cluster->workers_);
   return cluster;
 }
 
 EmbeddedCluster::~EmbeddedCluster() {
+  direct_calls_.reset();
   workers_.clear();
   if (listener_ != nullptr) listener_->Close();
   coordinator_.reset();

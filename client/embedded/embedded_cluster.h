@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/api/session.h"
+#include "client/embedded/direct_calls.h"
 #include "common/net/inproc_link.h"
 #include "server/jobs/coordinator.h"
 #include "worker/service/worker_service.h"
@@ -28,6 +29,7 @@ class EmbeddedCluster {
   ~EmbeddedCluster();
 
   Coordinator* coordinator() { return coordinator_.get(); }
+  DirectCalls* direct_calls() { return direct_calls_.get(); }
   // Of the workers and their network.
   EventLoop* loop() { return loop_.get(); }
 
@@ -39,6 +41,7 @@ class EmbeddedCluster {
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<WorkerService>> workers_;
+  std::unique_ptr<DirectCalls> direct_calls_;
 };
 
 // A session with a cluster of its own.

@@ -47,6 +47,7 @@ class RunShape {
   int world() const { return world_; }
   DType dtype(uint32_t value) const { return values_[value].dtype; }
   const Extents& extents(uint32_t value) const { return values_[value].extents; }
+  int num_steps() const { return static_cast<int>(steps_.size()); }
   const StepShape& step(int index) const { return steps_[index]; }
   bool RunsOn(int step, int rank) const { return steps_[step].sharded || rank == 0; }
   // The widest need of any step that runs on `rank`.

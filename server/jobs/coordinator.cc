@@ -434,6 +434,13 @@ absl::StatusOr<Explanation> Coordinator::Explain(v1::Program program) {
   return explanation;
 }
 
+std::optional<KnownProgram> Coordinator::FindProgram(std::string_view program_id) {
+  Impl::Turn turn(impl_.get());
+  const ProgramEntry* program = impl_->core().FindCompiled(program_id);
+  if (program == nullptr) return std::nullopt;
+  return KnownProgram{program->id, program->compiled};
+}
+
 std::vector<v1::Worker> Coordinator::Workers() {
   Impl::Turn turn(impl_.get());
   return impl_->core().workers().List(RealClock()->Now());

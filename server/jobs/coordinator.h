@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,12 @@ struct Explanation {
   std::vector<v1::Fallback> fallbacks;
   std::vector<std::string> notes;
   int64_t compilations = 0;
+};
+
+// A program as the coordinator and its workers know it.
+struct KnownProgram {
+  uint64_t number = 0;  // that workers are told
+  std::shared_ptr<const CompiledProgram> compiled;
 };
 
 class Coordinator {
@@ -82,6 +89,8 @@ class Coordinator {
   // --- Programs. Compiles on a thread of its own and calls `done` there.
   void Explain(v1::Program program, OnExplained done);
   absl::StatusOr<Explanation> Explain(v1::Program program);
+  // Returns: nothing for a program that is not compiled here (any more).
+  std::optional<KnownProgram> FindProgram(std::string_view program_id);
 
   // --- Cluster.
   std::vector<v1::Worker> Workers();

@@ -88,6 +88,11 @@ class CoordinatorCore {
   // Takes over a compilation that was made elsewhere. Returns: how often this program has been
   // compiled.
   int64_t Install(const std::string& key, std::shared_ptr<const CompiledProgram> program);
+  // Counts as a use of the program. Returns: null for one that is not compiled.
+  const ProgramEntry* FindCompiled(std::string_view key) {
+    const ProgramEntry* entry = programs_.FindByKey(key);
+    return entry != nullptr && entry->compiled != nullptr ? entry : nullptr;
+  }
 
   // --- Workers.
   void OnWorkerConnected(uint64_t worker);

@@ -120,23 +120,29 @@ absl::StatusOr<Chunking> ChooseChunking(const ChunkingRequest& request) {
   return chunking;
 }
 
-bool ChunkingMemo::Fits(const ChunkingRequest& request) const {
-  return last_.has_value() && request.iterations == request_.iterations &&
-         request.threads == request_.threads && request.budget == request_.budget &&
-         request.detail == request_.detail && *request.symbols == symbols_;
+bool ChunkingMemo::Choice::Fits(const ChunkingRequest& other) const {
+  return request.iterations == other.iterations && request.threads == other.threads &&
+         request.budget == other.budget && request.detail == other.detail &&
+         symbols == *other.symbols;
 }
 
 absl::StatusOr<Chunking> ChunkingMemo::Choose(const ChunkingRequest& request) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (Fits(request)) return *last_;
+    for (const Choice& choice : choices_) {
+      if (choice.Fits(request)) return choice.chunking;
+    }
   }
   WEIR_ASSIGN_OR_RETURN(const Chunking chosen, ChooseChunking(request));
+  Choice choice{request, *request.symbols, chosen};
+  choice.request.symbols = nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
-  symbols_ = *request.symbols;
-  request_ = request;
-  request_.symbols = &symbols_;
-  last_ = chosen;
+  if (choices_.size() < kMost) {
+    choices_.push_back(std::move(choice));
+  } else {
+    choices_[oldest_] = std::move(choice);
+    oldest_ = (oldest_ + 1) % kMost;
+  }
   return chosen;
 }
 

@@ -5,9 +5,8 @@
 
 #include <cstdint>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "worker/executor/executable.h"
@@ -40,19 +39,26 @@ struct ChunkingRequest {
 // Returns: RESOURCE_EXHAUSTED, with what is needed, if one iteration exceeds the budget.
 absl::StatusOr<Chunking> ChooseChunking(const ChunkingRequest& request);
 
-// The last choice for a step, as looking at arenas takes longer than a small run.
+// The last choices for a step, as looking at arenas takes longer than a small run.
 class ChunkingMemo {
  public:
   absl::StatusOr<Chunking> Choose(const ChunkingRequest& request);
 
  private:
-  bool Fits(const ChunkingRequest& request) const;
+  // Runs on one worker and on several, of batches of some sizes.
+  static constexpr size_t kMost = 8;
+
+  struct Choice {
+    ChunkingRequest request;  // but for its symbols
+    SymbolBindings symbols;
+    Chunking chunking;
+
+    bool Fits(const ChunkingRequest& other) const;
+  };
 
   std::mutex mutex_;
-  std::optional<Chunking> last_;
-  // Of the last choice.
-  ChunkingRequest request_;
-  SymbolBindings symbols_;
+  std::vector<Choice> choices_;
+  size_t oldest_ = 0;
 };
 
 }  // namespace weir

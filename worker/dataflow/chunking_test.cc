@@ -34,15 +34,19 @@ constexpr char kText[] = R"(
 
 class ChunkingTest : public testing::Test {
  protected:
+  ChunkingRequest RequestFor(int64_t iterations, int threads, int64_t budget) {
+    return {.executable = executable_.get(),
+            .function = "f",
+            .symbols = &none_,
+            .local = "m",
+            .iterations = iterations,
+            .threads = threads,
+            .budget = budget,
+            .detail = ChunkingDetail::kPredictions};
+  }
+
   absl::StatusOr<Chunking> Choose(int64_t iterations, int threads, int64_t budget) {
-    return ChooseChunking({.executable = executable_.get(),
-                           .function = "f",
-                           .symbols = &none_,
-                           .local = "m",
-                           .iterations = iterations,
-                           .threads = threads,
-                           .budget = budget,
-                           .detail = ChunkingDetail::kPredictions});
+    return ChooseChunking(RequestFor(iterations, threads, budget));
   }
 
   int64_t DemandOf(int64_t iterations) { return *executable_->ArenaDemand({{"m", iterations}}); }
@@ -87,6 +91,23 @@ TEST_F(ChunkingTest, ArenasKeepToTheBudget) {
         EXPECT_LE(chosen.threads, threads);
         EXPECT_LE(chosen.predicted_bytes, budget);
         EXPECT_LE(Run(chosen.chunk, chosen.thread_budget) * chosen.threads, budget);
+      }
+    }
+  }
+}
+
+TEST_F(ChunkingTest, AMemoGivesWhatWouldBeChosen) {
+  ChunkingMemo memo;
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t iterations = 1; iterations <= 12; ++iterations) {
+      for (int64_t budget : {int64_t{0}, DemandOf(3)}) {
+        const ChunkingRequest request = RequestFor(iterations, 2, budget);
+        const Chunking chosen = *memo.Choose(request);
+        const Chunking want = *ChooseChunking(request);
+        EXPECT_EQ(chosen.chunk, want.chunk);
+        EXPECT_EQ(chosen.threads, want.threads);
+        EXPECT_EQ(chosen.predicted_bytes, want.predicted_bytes);
+        EXPECT_EQ(chosen.thread_budget, want.thread_budget);
       }
     }
   }

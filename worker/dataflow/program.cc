@@ -41,8 +41,15 @@ bool StepPace::IsShort(const SymbolBindings& symbols, RowRange range) const {
   return run_ns_ >= 0 && run_ns_ <= kShortNs && iterations_ == range.size() && symbols_ == symbols;
 }
 
+std::optional<int64_t> StepPace::Predict(int64_t iterations) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (run_ns_ < 0) return std::nullopt;
+  if (iterations_ == 0 || iterations == iterations_) return run_ns_;
+  return static_cast<int64_t>(static_cast<double>(run_ns_) * static_cast<double>(iterations) /
+                              static_cast<double>(iterations_));
+}
+
 void StepPace::Took(const SymbolBindings& symbols, RowRange range, int64_t run_ns) {
-  if (varies_) return;
   std::lock_guard<std::mutex> lock(mutex_);
   if (symbols_ != symbols) symbols_ = symbols;
   iterations_ = range.size();
@@ -61,6 +68,9 @@ absl::Status PrepareProgram(Program* program) {
   };
   WEIR_ASSIGN_OR_RETURN(Graph graph, Parse(program->plan.program(), Ops(), options));
   program->graph = std::make_shared<const Graph>(std::move(graph));
+  for (const v1::PlanValue& value : program->plan.values()) {
+    WEIR_ASSIGN_OR_RETURN(program->types.emplace_back(), TensorType::Parse(value.type()));
+  }
   for (const v1::Step& step : program->plan.steps()) {
     const Function* function = program->graph->FindFunction(step.function());
     if (function == nullptr) {

@@ -5,10 +5,12 @@
 #define WEIR_WORKER_DATAFLOW_PROGRAM_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,14 +37,18 @@ class WorkspacePool {
   std::vector<Workspace> free_;
 };
 
-// Whether a step is over sooner than another thread would begin it. Thread-safe.
+// How long a step took the last time. Thread-safe.
 class StepPace {
  public:
   // `varies`: the step may take another time for other values of the same extents.
   explicit StepPace(bool varies) : varies_(varies) {}
 
-  // Returns: whether the last run, which had the same extents, was short.
+  // Returns: whether it is over sooner than another thread would begin it: the last run, which had
+  // the same extents, was, and none takes another time.
   bool IsShort(const SymbolBindings& symbols, RowRange range) const;
+  // What a run of so many iterations takes if it takes for each what the last one took (of a step
+  // that is not split: as long as that); nothing before the first run.
+  std::optional<int64_t> Predict(int64_t iterations) const;
   void Took(const SymbolBindings& symbols, RowRange range, int64_t run_ns);
 
  private:
@@ -63,6 +69,7 @@ struct Program {
   std::vector<std::unique_ptr<WorkspacePool>> workspaces;  // by step
   std::vector<std::unique_ptr<StepPace>> paces;            // by step
   std::vector<std::unique_ptr<ChunkingMemo>> chunkings;    // by step
+  std::vector<TensorType> types;                           // by value
   // Only the core reads and writes these.
   bool ready = false;
   LastRunShape last_shape;
@@ -96,6 +103,7 @@ struct StepTask {
   std::shared_ptr<std::atomic<bool>> cancelled;
   int64_t memory_budget = 0;  // bytes of arenas; 0: any
   bool profile = false;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // as in RunOptions
 };
 
 }  // namespace weir

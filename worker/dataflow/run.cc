@@ -18,26 +18,11 @@ void CopyRows(const Tensor& rows, int64_t first_row, Tensor* whole) {
 
 }  // namespace
 
-Run::Run(v1::StartRun start, std::shared_ptr<Program> program,
-         std::shared_ptr<const RunShape> shape)
-    : start_(std::move(start)),
+Run::Run(RunSpec spec, std::shared_ptr<Program> program, std::shared_ptr<const RunShape> shape)
+    : spec_(std::move(spec)),
       program_(std::move(program)),
       shape_(std::move(shape)),
-      symbols_(start_.symbols().begin(), start_.symbols().end()),
       slots_(program_->plan.values_size()) {}
-
-absl::StatusOr<std::unique_ptr<Run>> Run::Make(v1::StartRun start,
-                                               std::shared_ptr<Program> program) {
-  const int world = start.peers_size();
-  if (world == 0 || start.rank() >= static_cast<uint32_t>(world)) {
-    return InvalidArgument("run ", start.run_id(), ": rank ", start.rank(), " of ", world,
-                           " workers");
-  }
-  const SymbolBindings symbols(start.symbols().begin(), start.symbols().end());
-  WEIR_ASSIGN_OR_RETURN(std::shared_ptr<const RunShape> shape,
-                        program->last_shape.For(program->plan, symbols, world));
-  return std::unique_ptr<Run>(new Run(std::move(start), std::move(program), std::move(shape)));
-}
 
 bool Run::IsSplit(uint32_t value) const {
   return program_->plan.values(value).placement() == v1::PlanValue::PLACEMENT_SPLIT;
@@ -100,33 +85,35 @@ Tensor Run::OperandOf(const v1::StepOperand& operand, RowRange range) const {
   if (IsSplit(operand.value())) {
     return rows || shape_->world() == 1 ? slot.own : slot.received;
   }
-  const Tensor& whole = slot.has_own ? slot.own : slot.received;
+  const Tensor& whole = Whole(operand.value());
   if (!rows) return whole;
   const bool cut_already = !slot.has_own && shape_->NeedAt(rank(), operand.value()) == Need::kRows;
   return cut_already ? whole : whole.Rows(range.begin, range.end);
 }
 
-absl::StatusOr<std::unique_ptr<StepTask>> Run::NextStep() {
+std::optional<StepTask> Run::NextStep() {
   const v1::Plan& plan = program_->plan;
-  if (executing_) return nullptr;
+  if (executing_) return std::nullopt;
   while (next_step_ < plan.steps_size() && !shape_->RunsOn(next_step_, rank())) ++next_step_;
   DropUnused();
-  if (next_step_ == plan.steps_size()) return nullptr;
+  if (next_step_ == plan.steps_size()) return std::nullopt;
   const v1::Step& step = plan.steps(next_step_);
   for (const v1::StepOperand& operand : step.operands()) {
-    if (!IsHere(operand)) return nullptr;
+    if (!IsHere(operand)) return std::nullopt;
   }
-  auto task = std::make_unique<StepTask>();
+  std::optional<StepTask> task(std::in_place);
   task->run_id = id();
   task->step = next_step_;
   task->program = program_;
-  task->symbols = symbols_;
+  task->symbols = spec_.symbols;
   task->cancelled = cancelled_;
-  task->memory_budget = start_.memory_budget();
-  task->profile = start_.profile();
+  task->memory_budget = spec_.memory_budget;
+  task->profile = spec_.profile;
+  task->deadline = spec_.deadline;
   if (shape_->step(next_step_).sharded) {
     task->range = RangeOf(shape_->step(next_step_).extent, rank(), shape_->world());
   }
+  task->operands.reserve(step.operands_size());
   for (const v1::StepOperand& operand : step.operands()) {
     task->operands.push_back(OperandOf(operand, task->range));
   }
@@ -134,8 +121,8 @@ absl::StatusOr<std::unique_ptr<StepTask>> Run::NextStep() {
   return task;
 }
 
-absl::Status Run::CheckOutputs(const std::vector<uint32_t>& values,
-                               const std::vector<Tensor>& outputs) const {
+absl::Status Run::CheckOutputs(absl::Span<const uint32_t> values,
+                               absl::Span<const Tensor> outputs) const {
   for (size_t i = 0; i < values.size(); ++i) {
     Extents wanted = shape_->extents(values[i]);
     if (IsSplit(values[i])) wanted[0] = shape_->RowsOf(values[i], rank()).size();
@@ -149,8 +136,7 @@ absl::Status Run::CheckOutputs(const std::vector<uint32_t>& values,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tensor> outputs,
-                                                      const StepStats& stats) {
+absl::Status Run::FinishStep(int step, std::vector<Tensor> outputs, const StepStats& stats) {
   const v1::Step& made = program_->plan.steps(step);
   executing_ = false;
   next_step_ = step + 1;
@@ -161,7 +147,7 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
   counters_.set_rows_run(counters_.rows_run() + stats.rows_run);
   counters_.set_rows_moved(counters_.rows_moved() + stats.rows_moved);
   if (stats.ops != nullptr) AddProfile(made.function(), stats);
-  std::vector<uint32_t> values(made.outputs().begin(), made.outputs().end());
+  const absl::Span<const uint32_t> values = OutputsOf(step);
   WEIR_RETURN_IF_ERROR(CheckOutputs(values, outputs));
   for (size_t i = 0; i < values.size(); ++i) {
     Slot& slot = slots_[values[i]];
@@ -179,7 +165,7 @@ absl::StatusOr<std::vector<uint32_t>> Run::FinishStep(int step, std::vector<Tens
       WEIR_RETURN_IF_ERROR(AddRows(values[i], shape_->RowsOf(values[i], rank()).begin, slot.own));
     }
   }
-  return values;
+  return absl::OkStatus();
 }
 
 void Run::AddProfile(const std::string& function, const StepStats& stats) {
@@ -227,6 +213,11 @@ std::vector<std::pair<uint32_t, Run::Part>> Run::Results() const {
     results.push_back({value, {slot.own, first_row}});
   }
   return results;
+}
+
+const Tensor& Run::Whole(uint32_t value) const {
+  const Slot& slot = slots_[value];
+  return slot.complete ? slot.received : slot.own;
 }
 
 void Run::DropUnused() {

@@ -4,12 +4,16 @@
 #define WEIR_WORKER_DATAFLOW_RUN_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "common/plan/routing.h"
 #include "common/tensor/tensor.h"
 #include "weir/v1/worker.pb.h"
@@ -17,27 +21,38 @@
 
 namespace weir {
 
+// What a run is told besides its plan.
+struct RunSpec {
+  uint64_t id = 0;
+  int rank = 0;
+  SymbolBindings symbols;
+  int64_t memory_budget = 0;  // bytes of arenas; 0: any
+  bool profile = false;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // as in RunOptions
+};
+
 class Run {
  public:
-  // REQUIRES: the program is ready. Returns: an error for a start that does not fit the plan.
-  static absl::StatusOr<std::unique_ptr<Run>> Make(v1::StartRun start,
-                                                   std::shared_ptr<Program> program);
+  // REQUIRES: the program is ready, `shape` is its plan's for the symbols of `spec`, and the rank
+  // is one of its world.
+  Run(RunSpec spec, std::shared_ptr<Program> program, std::shared_ptr<const RunShape> shape);
 
-  uint64_t id() const { return start_.run_id(); }
-  const v1::StartRun& start() const { return start_; }
-  const Program& program() const { return *program_; }
+  uint64_t id() const { return spec_.id; }
   const RunShape& shape() const { return *shape_; }
-  int rank() const { return static_cast<int>(start_.rank()); }
+  int rank() const { return spec_.rank; }
 
   // Takes rows [first_row, ...) of a value that somebody else made. Returns: an error for rows that
   // do not belong here or came before.
   absl::Status AddRows(uint32_t value, int64_t first_row, Tensor rows);
-  // The next step of this worker, if its operands are here; null while rows are missing or a step
+  // The next step of this worker, if its operands are here; none while rows are missing or a step
   // is under way.
-  absl::StatusOr<std::unique_ptr<StepTask>> NextStep();
-  // Stores what a step made. Returns: the values.
-  absl::StatusOr<std::vector<uint32_t>> FinishStep(int step, std::vector<Tensor> outputs,
-                                                   const StepStats& stats);
+  std::optional<StepTask> NextStep();
+  // Stores what a step made. Returns: an error for what the plan does not expect.
+  absl::Status FinishStep(int step, std::vector<Tensor> outputs, const StepStats& stats);
+  // The values that a step makes.
+  absl::Span<const uint32_t> OutputsOf(int step) const {
+    return program_->plan.steps(step).outputs();
+  }
   bool done() const { return next_step_ == program_->plan.steps_size() && !executing_; }
 
   // What `rank` needs of a value that this worker has made; empty if nothing. `first_row` is where
@@ -49,6 +64,8 @@ class Run {
   std::vector<Part> PartsFor(uint32_t value, int rank) const;
   // The program's results that this worker holds, in the order of the plan's outputs.
   std::vector<std::pair<uint32_t, Part>> Results() const;
+  // A value that is here as a whole, made here or elsewhere. REQUIRES: the run is done.
+  const Tensor& Whole(uint32_t value) const;
 
   void Cancel() { cancelled_->store(true); }
   v1::RunCounters& counters() { return counters_; }
@@ -65,20 +82,18 @@ class Run {
     bool complete = false;  // `received` is all that is needed
   };
 
-  Run(v1::StartRun start, std::shared_ptr<Program> program, std::shared_ptr<const RunShape> shape);
   bool IsSplit(uint32_t value) const;
   bool IsHere(const v1::StepOperand& operand) const;
-  absl::Status CheckOutputs(const std::vector<uint32_t>& values,
-                            const std::vector<Tensor>& outputs) const;
+  absl::Status CheckOutputs(absl::Span<const uint32_t> values,
+                            absl::Span<const Tensor> outputs) const;
   Tensor OperandOf(const v1::StepOperand& operand, RowRange range) const;
   void AddProfile(const std::string& function, const StepStats& stats);
   // Frees the memory of values that no step from next_step_ on uses.
   void DropUnused();
 
-  v1::StartRun start_;
-  std::shared_ptr<Program> program_;
-  std::shared_ptr<const RunShape> shape_;
-  SymbolBindings symbols_;
+  const RunSpec spec_;
+  const std::shared_ptr<Program> program_;
+  const std::shared_ptr<const RunShape> shape_;
   std::vector<Slot> slots_;
   int next_step_ = 0;
   bool executing_ = false;

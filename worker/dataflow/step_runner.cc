@@ -20,42 +20,57 @@ int64_t NowNs() {
 }
 
 // The state of one step while its chunks run.
-class StepExecution : public std::enable_shared_from_this<StepExecution> {
+class StepExecution {
  public:
-  StepExecution(StepTask task, StepDone done) : task_(std::move(task)), done_(std::move(done)) {}
+  explicit StepExecution(StepTask task) : task_(std::move(task)) {}
 
   bool is_short() const { return pace().IsShort(task_.symbols, task_.range); }
 
-  // On as many threads of the pool as there is work for.
-  void Run(ComputePool* pool) { Run(pool, pool->threads()); }
-
-  void RunHere(ComputePool* pool) {
-    cpu::KeepLibrariesOnThisThread();
-    Run(pool, 1);
+  // Says how the step is cut. Returns: how many threads, at most those given, are to call RunLane,
+  // each once.
+  int64_t Begin(int threads) {
+    start_ns_ = NowNs();
+    stats_.iterations = task_.range.size();
+    if (task_.profile) stats_.ops = std::make_shared<OpCounts>();
+    if (is_split() && task_.range.size() == 0) {
+      AllocateOutputs();
+    } else {
+      failure_ = Choose(threads);
+      failed_ = !failure_.ok();
+      if (!failed_) AllocateOutputs();
+    }
+    lanes_left_ = stats_.chunking.threads;
+    return lanes_left_;
   }
+
+  // Does a share of the work. Returns: whether this was the last lane, upon which the step is over.
+  bool RunLane() {
+    if (is_split()) {
+      RunChunks();
+    } else {
+      RunWhole();
+    }
+    if (lanes_left_.fetch_sub(1) != 1) return false;
+    stats_.run_ns = NowNs() - start_ns_;
+    pace().Took(task_.symbols, task_.range, stats_.run_ns);
+    return true;
+  }
+
+  // REQUIRES: the step is over.
+  absl::StatusOr<std::vector<Tensor>> TakeOutputs() {
+    if (!failure_.ok()) return failure_;
+    return std::move(outputs_);
+  }
+  StepStats TakeStats() { return std::move(stats_); }
 
  private:
   const v1::Step& step() const { return task_.program->plan.steps(task_.step); }
   const Executable& executable() const { return *task_.program->steps[task_.step]; }
   StepPace& pace() const { return *task_.program->paces[task_.step]; }
-
-  void Run(ComputePool* pool, int threads) {
-    start_ns_ = NowNs();
-    stats_.iterations = task_.range.size();
-    if (task_.profile) stats_.ops = std::make_shared<OpCounts>();
-    const bool is_split = !step().extent().empty();
-    if (is_split && task_.range.size() == 0) {
-      AllocateOutputs();
-      return Complete(absl::OkStatus());
-    }
-    const absl::Status chosen = Choose(threads);
-    if (!chosen.ok()) return Complete(chosen);
-    if (is_split) return RunChunks(pool);
-    RunWhole();
-  }
+  bool is_split() const { return !step().extent().empty(); }
 
   absl::Status Choose(int threads) {
-    if (step().extent().empty() && task_.memory_budget == 0 && !task_.profile) {
+    if (!is_split() && task_.memory_budget == 0 && !task_.profile) {
       return absl::OkStatus();
     }
     const ChunkingRequest request{
@@ -68,28 +83,17 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
         .budget = task_.memory_budget,
         .detail = task_.profile ? ChunkingDetail::kPredictions : ChunkingDetail::kWhatIsNeeded};
     WEIR_ASSIGN_OR_RETURN(stats_.chunking, task_.program->chunkings[task_.step]->Choose(request));
+    const int64_t chunk = stats_.chunking.chunk;
+    if (is_split()) stats_.chunks = (task_.range.size() + chunk - 1) / chunk;
     return absl::OkStatus();
   }
 
   void RunWhole() {
+    if (failed_) return;
     Workspace workspace = TakeWorkspace();
-    const absl::Status status =
-        RunPart(task_.symbols, task_.operands, absl::MakeSpan(AllocateOutputs()), &workspace,
-                &stats_.arena_bytes);
+    failure_ = RunPart(task_.symbols, task_.operands, absl::MakeSpan(outputs_), &workspace,
+                       &stats_.arena_bytes);
     ReturnWorkspace(std::move(workspace));
-    Complete(status);
-  }
-
-  void RunChunks(ComputePool* pool) {
-    AllocateOutputs();
-    const int64_t chunk = stats_.chunking.chunk;
-    stats_.chunks = (task_.range.size() + chunk - 1) / chunk;
-    const int64_t lanes = stats_.chunking.threads;
-    lanes_left_ = lanes;
-    for (int64_t lane = 1; lane < lanes; ++lane) {
-      pool->Submit([self = shared_from_this()] { self->RunLane(); });
-    }
-    RunLane();
   }
 
   SymbolBindings SymbolsFor(int64_t iterations) const {
@@ -98,17 +102,16 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     return symbols;
   }
 
-  std::vector<Tensor>& AllocateOutputs() {
+  // Rows of a step that is split; the executable makes the others.
+  void AllocateOutputs() {
     outputs_.resize(step().outputs_size());
-    if (step().extent().empty()) return outputs_;
+    if (!is_split()) return;
     for (int i = 0; i < step().outputs_size(); ++i) {
-      const TensorType type = *TensorType::Parse(
-          task_.program->plan.values(static_cast<int>(step().outputs(i))).type());
+      const TensorType& type = task_.program->types[step().outputs(i)];
       Extents extents = *type.shape.Evaluate(task_.symbols);
       extents[0] = task_.range.size();
       outputs_[i] = Tensor(type.dtype, extents);
     }
-    return outputs_;
   }
 
   Workspace TakeWorkspace() const {
@@ -132,6 +135,7 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
     if (task_.profile) stats.ops = &ops.emplace();
     RunOptions options;
     options.cancelled = task_.cancelled.get();
+    options.deadline = task_.deadline;
     PrintedLines lines;
     options.lines = &lines;
     const absl::Status status =
@@ -164,8 +168,8 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
                    arena_bytes);
   }
 
-  // Takes chunks until none is left; the last lane to end completes the step.
-  void RunLane() {
+  // Takes chunks until none is left.
+  void RunChunks() {
     const int64_t iterations = task_.range.size();
     const int64_t chunk = stats_.chunking.chunk;
     int64_t arena_bytes = 0;
@@ -184,22 +188,11 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
       failed_ = true;
     }
     ReturnWorkspace(std::move(workspace));
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      stats_.arena_bytes += arena_bytes;
-    }
-    if (lanes_left_.fetch_sub(1) == 1) Complete(failure_);
-  }
-
-  void Complete(const absl::Status& status) {
-    stats_.run_ns = NowNs() - start_ns_;
-    pace().Took(task_.symbols, task_.range, stats_.run_ns);
-    if (!status.ok()) return done_(status, stats_);
-    done_(std::move(outputs_), stats_);
+    std::lock_guard<std::mutex> lock(mutex_);
+    stats_.arena_bytes += arena_bytes;
   }
 
   const StepTask task_;
-  const StepDone done_;
   int64_t start_ns_ = 0;
   std::vector<Tensor> outputs_;
   std::atomic<int64_t> next_{0};
@@ -212,12 +205,41 @@ class StepExecution : public std::enable_shared_from_this<StepExecution> {
   StepStats stats_;
 };
 
+// A step that calls back once it is over.
+struct PendingStep {
+  PendingStep(StepTask task, StepDone done) : execution(std::move(task)), done(std::move(done)) {}
+
+  void RunLane() {
+    if (execution.RunLane()) done(execution.TakeOutputs(), execution.TakeStats());
+  }
+
+  StepExecution execution;
+  const StepDone done;
+};
+
 }  // namespace
 
 void RunStep(StepTask task, ComputePool* pool, StepDone done) {
-  auto execution = std::make_shared<StepExecution>(std::move(task), std::move(done));
-  if (execution->is_short()) return execution->RunHere(pool);
-  pool->Submit([execution, pool] { execution->Run(pool); });
+  auto pending = std::make_shared<PendingStep>(std::move(task), std::move(done));
+  if (pending->execution.is_short()) {
+    cpu::LibrariesOnThisThread libraries;
+    pending->execution.Begin(1);
+    return pending->RunLane();
+  }
+  pool->Submit([pending, pool] {
+    const int64_t lanes = pending->execution.Begin(pool->threads());
+    for (int64_t lane = 1; lane < lanes; ++lane) pool->Submit([pending] { pending->RunLane(); });
+    pending->RunLane();
+  });
+}
+
+absl::StatusOr<std::vector<Tensor>> RunStepHere(StepTask task, StepStats* stats) {
+  cpu::LibrariesOnThisThread libraries;
+  StepExecution execution(std::move(task));
+  execution.Begin(1);
+  execution.RunLane();
+  *stats = execution.TakeStats();
+  return execution.TakeOutputs();
 }
 
 }  // namespace weir

@@ -1,7 +1,6 @@
-// Runs one step of a run on the compute threads: the worker's range of iterations is cut into
-// chunks that fit the cache, and the chunks run side by side. Results do not depend on the cut. A
-// step that took some microseconds the last time runs on the caller's thread.
-// Thread-safe.
+// Runs one step of a run: the worker's range of iterations is cut into chunks that fit the cache,
+// and the chunks run side by side on the compute threads, or one after the other on the caller's.
+// Results do not depend on the cut. Thread-safe.
 #ifndef WEIR_WORKER_DATAFLOW_STEP_RUNNER_H_
 #define WEIR_WORKER_DATAFLOW_STEP_RUNNER_H_
 
@@ -18,8 +17,12 @@ namespace weir {
 using StepDone =
     std::function<void(absl::StatusOr<std::vector<Tensor>> outputs, const StepStats& stats)>;
 
-// Calls `done` on a compute thread, or on the caller's before it returns.
+// Calls `done` on a compute thread, or on the caller's before it returns: a step that took some
+// microseconds the last time runs there.
 void RunStep(StepTask task, ComputePool* pool, StepDone done);
+
+// Runs the step on the caller's thread. Returns: its outputs; `stats` are then what it took.
+absl::StatusOr<std::vector<Tensor>> RunStepHere(StepTask task, StepStats* stats);
 
 }  // namespace weir
 

@@ -1,6 +1,7 @@
 #include "worker/dataflow/worker_core.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "common/base/status.h"
@@ -126,10 +127,33 @@ void WorkerCore::StartRun(const v1::StartRun& start, std::vector<Tensor> payload
   outbox_->SendToCoordinator(message, {});
 }
 
+std::shared_ptr<Program> WorkerCore::FindProgram(uint64_t id) const {
+  const auto program = programs_.find(id);
+  return program != programs_.end() && program->second->ready ? program->second : nullptr;
+}
+
+absl::StatusOr<std::unique_ptr<WorkerCore::StartedRun>> WorkerCore::MakeRun(
+    const v1::StartRun& start, std::shared_ptr<Program> program) const {
+  const int world = start.peers_size();
+  if (world == 0 || start.rank() >= static_cast<uint32_t>(world)) {
+    return InvalidArgument("run ", start.run_id(), ": rank ", start.rank(), " of ", world,
+                           " workers");
+  }
+  RunSpec spec{.id = start.run_id(),
+               .rank = static_cast<int>(start.rank()),
+               .symbols = {start.symbols().begin(), start.symbols().end()},
+               .memory_budget = Smaller(start.memory_budget(), options_.memory_budget),
+               .profile = start.profile()};
+  WEIR_ASSIGN_OR_RETURN(std::shared_ptr<const RunShape> shape,
+                        program->last_shape.For(program->plan, spec.symbols, world));
+  return std::make_unique<StartedRun>(
+      StartedRun{start, Run(std::move(spec), std::move(program), std::move(shape))});
+}
+
 absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor> payloads) {
   if (draining_) return absl::UnavailableError(StrCat("worker ", name_, " is draining"));
-  auto program = programs_.find(start.program_id());
-  if (program == programs_.end() || !program->second->ready) {
+  std::shared_ptr<Program> program = FindProgram(start.program_id());
+  if (program == nullptr) {
     return absl::FailedPreconditionError(
         StrCat("run ", start.run_id(), ": program ", start.program_id(), " is not loaded"));
   }
@@ -137,13 +161,12 @@ absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor
     return InvalidArgument("run ", start.run_id(), ": ", payloads.size(), " tensors came for ",
                            start.feeds_size(), " feeds");
   }
-  v1::StartRun own = start;
-  own.set_memory_budget(Smaller(start.memory_budget(), options_.memory_budget));
-  WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Run> made, Run::Make(std::move(own), program->second));
-  Run* run = (runs_[start.run_id()] = std::move(made)).get();
+  WEIR_ASSIGN_OR_RETURN(std::unique_ptr<StartedRun> made, MakeRun(start, std::move(program)));
+  StartedRun* started = (runs_[start.run_id()] = std::move(made)).get();
+  Run& run = started->run;
   for (int i = 0; i < start.feeds_size(); ++i) {
     WEIR_RETURN_IF_ERROR(
-        run->AddRows(start.feeds(i).value(), start.feeds(i).first_row(), std::move(payloads[i])));
+        run.AddRows(start.feeds(i).value(), start.feeds(i).first_row(), std::move(payloads[i])));
   }
   if (auto abort = early_aborts_.extract(start.run_id()); !abort.empty()) {
     return StatusOf(abort.mapped().failure());
@@ -151,48 +174,49 @@ absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor
   if (auto early = early_.extract(start.run_id()); !early.empty()) {
     for (Early& rows : early.mapped()) {
       WEIR_RETURN_IF_ERROR(
-          run->AddRows(rows.rows.value(), rows.rows.first_row(), std::move(rows.payload)));
+          run.AddRows(rows.rows.value(), rows.rows.first_row(), std::move(rows.payload)));
     }
   }
-  Advance(run);
+  Advance(started);
   return absl::OkStatus();
 }
 
-void WorkerCore::Advance(Run* run) {
-  if (run->done()) return Finish(run, absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<StepTask>> task = run->NextStep();
-  if (!task.ok()) return Finish(run, task.status());
-  if (*task != nullptr) return outbox_->Execute(std::move(**task));
-  if (run->done()) Finish(run, absl::OkStatus());
+void WorkerCore::Advance(StartedRun* started) {
+  if (std::optional<StepTask> task = started->run.NextStep()) {
+    return outbox_->Execute(*std::move(task));
+  }
+  if (started->run.done()) Finish(started, absl::OkStatus());
 }
 
 void WorkerCore::OnStepDone(uint64_t run_id, int step, absl::StatusOr<std::vector<Tensor>> outputs,
                             const StepStats& stats) {
   auto it = runs_.find(run_id);
   if (it == runs_.end()) return;
-  Run* run = it->second.get();
-  if (stats.lines != nullptr) run->lines().Add(std::move(*stats.lines));
-  if (!outputs.ok()) return Finish(run, outputs.status());
-  absl::StatusOr<std::vector<uint32_t>> values = run->FinishStep(step, *std::move(outputs), stats);
-  if (!values.ok()) return Finish(run, values.status());
-  for (uint32_t value : *values) Deliver(run, value);
-  Advance(run);
+  StartedRun* started = it->second.get();
+  Run& run = started->run;
+  if (stats.lines != nullptr) run.lines().Add(std::move(*stats.lines));
+  if (!outputs.ok()) return Finish(started, outputs.status());
+  const absl::Status status = run.FinishStep(step, *std::move(outputs), stats);
+  if (!status.ok()) return Finish(started, status);
+  for (uint32_t value : run.OutputsOf(step)) Deliver(started, value);
+  Advance(started);
 }
 
-void WorkerCore::Deliver(Run* run, uint32_t value) {
-  for (int rank = 0; rank < run->shape().world(); ++rank) {
-    for (Run::Part& part : run->PartsFor(value, rank)) {
+void WorkerCore::Deliver(StartedRun* started, uint32_t value) {
+  Run& run = started->run;
+  for (int rank = 0; rank < run.shape().world(); ++rank) {
+    for (Run::Part& part : run.PartsFor(value, rank)) {
       v1::PeerMessage message;
       v1::Rows* rows = message.mutable_rows();
-      rows->set_run_id(run->id());
-      rows->set_generation(run->start().generation());
+      rows->set_run_id(run.id());
+      rows->set_generation(started->start.generation());
       rows->set_value(value);
       rows->set_first_row(part.first_row);
-      rows->set_from_rank(static_cast<uint32_t>(run->rank()));
+      rows->set_from_rank(static_cast<uint32_t>(run.rank()));
       *rows->mutable_header() = HeaderOf(part.rows);
-      v1::RunCounters& counters = run->counters();
+      v1::RunCounters& counters = run.counters();
       counters.set_peer_bytes_sent(counters.peer_bytes_sent() + part.rows.num_bytes());
-      outbox_->SendToPeer(run->start().peers(rank), message, {std::move(part.rows)});
+      outbox_->SendToPeer(started->start.peers(rank), message, {std::move(part.rows)});
     }
   }
 }
@@ -216,19 +240,20 @@ void WorkerCore::OnPeerMessage(const v1::PeerMessage& message, std::vector<Tenso
     }
     return;
   }
-  Run* run = it->second.get();
-  if (rows.generation() != run->start().generation()) return;
-  v1::RunCounters& counters = run->counters();
+  StartedRun* started = it->second.get();
+  if (rows.generation() != started->start.generation()) return;
+  Run& run = started->run;
+  v1::RunCounters& counters = run.counters();
   counters.set_peer_bytes_received(counters.peer_bytes_received() + payloads[0].num_bytes());
-  const absl::Status status = run->AddRows(rows.value(), rows.first_row(), std::move(payloads[0]));
-  if (!status.ok()) return Finish(run, status);
-  Advance(run);
+  const absl::Status status = run.AddRows(rows.value(), rows.first_row(), std::move(payloads[0]));
+  if (!status.ok()) return Finish(started, status);
+  Advance(started);
 }
 
 void WorkerCore::OnPeerLost(uint64_t worker_id, const absl::Status& reason) {
   std::vector<std::pair<uint64_t, std::string>> affected;
-  for (const auto& [id, run] : runs_) {
-    for (const v1::Peer& peer : run->start().peers()) {
+  for (const auto& [id, started] : runs_) {
+    for (const v1::Peer& peer : started->start.peers()) {
       if (peer.worker_id() == worker_id) affected.push_back({id, peer.name()});
     }
   }
@@ -242,16 +267,17 @@ void WorkerCore::EndRun(uint64_t run_id, const absl::Status& status) {
   if (it != runs_.end()) Finish(it->second.get(), status);
 }
 
-void WorkerCore::Finish(Run* run, const absl::Status& status) {
-  run->Cancel();
+void WorkerCore::Finish(StartedRun* started, const absl::Status& status) {
+  Run& run = started->run;
+  run.Cancel();
   v1::WorkerMessage message;
   v1::RunFinished* finished = message.mutable_run_finished();
-  finished->set_run_id(run->id());
-  *finished->mutable_counters() = run->counters();
-  AddPrinted(run->lines(), finished);
+  finished->set_run_id(run.id());
+  *finished->mutable_counters() = run.counters();
+  AddPrinted(run.lines(), finished);
   std::vector<Tensor> payloads;
   if (status.ok()) {
-    for (auto& [value, part] : run->Results()) {
+    for (auto& [value, part] : run.Results()) {
       v1::Feed* result = finished->add_results();
       result->set_value(value);
       result->set_first_row(part.first_row);
@@ -261,14 +287,14 @@ void WorkerCore::Finish(Run* run, const absl::Status& status) {
   } else {
     *finished->mutable_failure() = MakeFailure(status);
   }
-  last_finished_run_ = std::max(last_finished_run_, run->id());
-  early_.erase(run->id());
-  runs_.erase(run->id());
+  last_finished_run_ = std::max(last_finished_run_, run.id());
+  early_.erase(run.id());
+  runs_.erase(run.id());
   outbox_->SendToCoordinator(message, std::move(payloads));
 }
 
 void WorkerCore::OnCoordinatorLost(const absl::Status& reason) {
-  for (const auto& [id, run] : runs_) run->Cancel();
+  for (const auto& [id, started] : runs_) started->run.Cancel();
   runs_.clear();
   early_.clear();
   early_aborts_.clear();

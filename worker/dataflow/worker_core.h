@@ -20,7 +20,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/plan/routing.h"
 #include "common/tensor/tensor.h"
 #include "weir/v1/worker.pb.h"
 #include "worker/dataflow/program.h"
@@ -72,14 +71,23 @@ class WorkerCore {
   size_t awaited_runs() const { return early_.size(); }
 
   bool registered() const { return registered_.worker_id() != 0; }
+  // Returns: null for a program that is not loaded or not ready.
+  std::shared_ptr<Program> FindProgram(uint64_t id) const;
 
  private:
+  struct StartedRun {
+    v1::StartRun start;
+    Run run;
+  };
+
+  absl::StatusOr<std::unique_ptr<StartedRun>> MakeRun(const v1::StartRun& start,
+                                                      std::shared_ptr<Program> program) const;
   void LoadProgram(const v1::LoadProgram& load, std::vector<Tensor> payloads);
   void StartRun(const v1::StartRun& start, std::vector<Tensor> payloads);
   absl::Status CreateRun(const v1::StartRun& start, std::vector<Tensor> payloads);
-  void Advance(Run* run);
-  void Deliver(Run* run, uint32_t value);
-  void Finish(Run* run, const absl::Status& status);
+  void Advance(StartedRun* started);
+  void Deliver(StartedRun* started, uint32_t value);
+  void Finish(StartedRun* started, const absl::Status& status);
   void EndRun(uint64_t run_id, const absl::Status& status);
   v1::Failure MakeFailure(const absl::Status& status) const;
 
@@ -93,7 +101,7 @@ class WorkerCore {
 
   std::map<std::string, Tensor> blobs_;  // constants by digest
   std::map<uint64_t, std::shared_ptr<Program>> programs_;
-  std::map<uint64_t, std::unique_ptr<Run>> runs_;
+  std::map<uint64_t, std::unique_ptr<StartedRun>> runs_;
   // Rows that came before StartRun of their run.
   struct Early {
     v1::Rows rows;

@@ -196,9 +196,7 @@ absl::Status RunWhile(const Running& r) {
     for (size_t k = 0; k < carried; ++k) state.region_results[k] = spare(k, trip);
     WEIR_RETURN_IF_ERROR(r.RunRegion(1, carried));
     for (size_t k = 0; k < carried; ++k) state.externals[k] = state.region_results[k];
-    if (r.context->cancelled != nullptr && r.context->cancelled->load()) {
-      return absl::CancelledError("the run was cancelled");
-    }
+    WEIR_RETURN_IF_ERROR(r.context->MayGoOn());
   }
   for (size_t k = 0; k < carried; ++k) {
     const Layout& layout = state.regions[1]->result_layout(static_cast<int>(k));

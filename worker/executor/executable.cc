@@ -43,7 +43,7 @@ class CpuExecutable : public Executable {
       WEIR_RETURN_IF_ERROR(PrepareOutput(symbols, static_cast<int>(i), &outputs[i]));
       results.push_back(outputs[i].num_elements() == 0 ? nullptr : outputs[i].raw_mutable_data());
     }
-    RunContext context{stats, options.cancelled, workspace->impl(), options.lines, 0};
+    RunContext context{.stats = stats, .workspace = workspace->impl(), .options = options};
     return RunFunction(plan(), symbols, views, results, &context);
   }
 

@@ -10,8 +10,10 @@
 #define WEIR_WORKER_EXECUTOR_EXECUTABLE_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -57,6 +59,9 @@ class Workspace {
 struct RunOptions {
   // Set from another thread to stop a run between two kernels with CANCELLED.
   const std::atomic<bool>* cancelled = nullptr;
+  // A run that is at work beyond it ends between two kernels with DEADLINE_EXCEEDED; somewhat later
+  // where kernels are short.
+  std::optional<std::chrono::steady_clock::time_point> deadline;
   // Where `print` writes; null: nowhere.
   PrintedLines* lines = nullptr;
 };

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "worker/executor/control.h"
 #include "worker/executor/control_step.h"
+#include "worker/executor/workspace.h"
 
 namespace weir {
 
@@ -31,6 +32,8 @@ class PartRegion {
   absl::Status Run(int64_t rows, const ControlRun& step, int index);
 
  private:
+  absl::StatusOr<Workspace::Impl::Lease> Acquire(int64_t rows, RunContext* context);
+
   const RegionPlan* plan_ = nullptr;
   int num_args_ = 0;
   int num_shared_ = 0;
@@ -39,6 +42,14 @@ class PartRegion {
   std::vector<Layout> layouts_;  // of arguments, then captures
   std::vector<cpu::View> views_;
   std::vector<std::byte*> results_;
+
+  // Where the activation for a number of rows was the last time; nothing else differs between runs.
+  struct Known {
+    int64_t rows = -1;
+    Workspace::Impl::Place place;
+  };
+  static constexpr size_t kKnown = 256;
+  std::vector<Known> known_;  // by rows modulo kKnown
 };
 
 }  // namespace weir

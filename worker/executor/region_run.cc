@@ -7,7 +7,6 @@
 #include "common/tensor/copy.h"
 #include "worker/executor/control.h"
 #include "worker/executor/op_counts.h"
-#include "worker/executor/workspace.h"
 
 namespace weir {
 namespace {
@@ -54,7 +53,7 @@ absl::Status RunStepOf(Activation* activation, int index, const Activation::Memo
        .results = state.results,
        .scratch = {memory.arena + state.scratch_offset, static_cast<size_t>(state.scratch_bytes)},
        .symbols = &activation->symbols(),
-       .lines = context->lines});
+       .lines = context->options.lines});
 }
 
 int64_t NowNs() {
@@ -80,9 +79,7 @@ absl::Status RunActivation(Activation* activation, const Activation::Memory& mem
                            RunContext* context) {
   const RegionPlan& plan = activation->plan();
   for (int s = 0; s < static_cast<int>(plan.steps().size()); ++s) {
-    if (context->cancelled != nullptr && context->cancelled->load(std::memory_order_relaxed)) {
-      return absl::CancelledError("the run was cancelled");
-    }
+    WEIR_RETURN_IF_ERROR(context->MayGoOn());
     absl::Status status = RunTimedStepOf(activation, s, memory, context);
     if (!status.ok()) return Annotate(status, plan.graph().Describe(plan.steps()[s].node));
     Poison(*activation, s, memory);
@@ -98,16 +95,8 @@ absl::Status RunActivation(Activation* activation, const Activation::Memory& mem
   return absl::OkStatus();
 }
 
-absl::Status RunFunction(const RegionPlan& plan, const SymbolBindings& symbols,
-                         absl::Span<const cpu::View> inputs, absl::Span<std::byte* const> results,
-                         RunContext* context) {
-  constexpr int kMaxDepth = 1000;
-  if (context->depth >= kMaxDepth) {
-    return absl::ResourceExhaustedError(
-        StrCat("calls are nested deeper than ", kMaxDepth, "; does the recursion end?"));
-  }
-  WEIR_ASSIGN_OR_RETURN(Workspace::Impl::Lease lease,
-                        context->workspace->Acquire(plan, symbols, inputs, context->depth));
+absl::Status RunLeased(const Workspace::Impl::Lease& lease, absl::Span<const cpu::View> inputs,
+                       absl::Span<std::byte* const> results, RunContext* context) {
   lease.externals->clear();
   for (const cpu::View& input : inputs) {
     lease.externals->push_back(static_cast<std::byte*>(input.data));
@@ -120,6 +109,19 @@ absl::Status RunFunction(const RegionPlan& plan, const SymbolBindings& symbols,
   --context->depth;
   context->workspace->Release(lease);
   return status;
+}
+
+absl::Status RunFunction(const RegionPlan& plan, const SymbolBindings& symbols,
+                         absl::Span<const cpu::View> inputs, absl::Span<std::byte* const> results,
+                         RunContext* context) {
+  constexpr int kMaxDepth = 1000;
+  if (context->depth >= kMaxDepth) {
+    return absl::ResourceExhaustedError(
+        StrCat("calls are nested deeper than ", kMaxDepth, "; does the recursion end?"));
+  }
+  WEIR_ASSIGN_OR_RETURN(const Workspace::Impl::Lease lease,
+                        context->workspace->Acquire(plan, symbols, inputs, context->depth));
+  return RunLeased(lease, inputs, results, context);
 }
 
 }  // namespace weir

@@ -294,9 +294,7 @@ absl::Status RunWhileRows(const ControlRun& r) {
     rows.RemoveDone();
     if (rows.count() == 0) break;
     WEIR_RETURN_IF_ERROR(rows.RunBody());
-    if (r.context->cancelled != nullptr && r.context->cancelled->load()) {
-      return absl::CancelledError("the run was cancelled");
-    }
+    WEIR_RETURN_IF_ERROR(r.context->MayGoOn());
   }
   return absl::OkStatus();
 }

@@ -111,12 +111,17 @@ absl::StatusOr<Workspace::Impl::Lease> Workspace::Impl::Acquire(const RegionPlan
     by_hash_[hash].push_back(found);
     entry.externals.reserve(inputs.size());
     entry.activation = std::move(activation);
+    entry.maker = uses_ + 1;
   }
-  Entry& entry = *entries_[found];
+  return Enter(found, depth);
+}
+
+absl::StatusOr<Workspace::Impl::Lease> Workspace::Impl::Enter(size_t index, int depth) {
+  Entry& entry = *entries_[index];
+  entry.last_used = ++uses_;
   WEIR_RETURN_IF_ERROR(GrowArena(depth, entry.activation->arena_bytes()));
   entry.busy = true;
-  entry.last_used = ++uses_;
-  return Lease{entry.activation.get(), arenas_[depth]->data(), &entry.externals, found};
+  return Lease{entry.activation.get(), arenas_[depth]->data(), &entry.externals, index};
 }
 
 }  // namespace weir

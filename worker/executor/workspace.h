@@ -25,6 +25,23 @@ struct Workspace::Impl {
     size_t entry = 0;
   };
 
+  // Where an activation was found. It is there until its place is needed for another.
+  struct Place {
+    size_t entry = 0;
+    uint64_t maker = 0;  // 0: nowhere
+  };
+  Place PlaceOf(const Lease& lease) const { return {lease.entry, entries_[lease.entry]->maker}; }
+  // Whether AcquireAt may have it: it is still there, and not in use.
+  bool IsFree(const Place& place) const {
+    return place.maker != 0 && entries_[place.entry]->maker == place.maker &&
+           !entries_[place.entry]->busy;
+  }
+  // REQUIRES: IsFree(place), and `place` is where Acquire found the activation for the same plan,
+  // symbols and layouts.
+  absl::StatusOr<Lease> AcquireAt(const Place& place, int depth) {
+    return Enter(place.entry, depth);
+  }
+
   // Finds or makes the activation of `plan` for these symbols and input layouts.
   absl::StatusOr<Lease> Acquire(const RegionPlan& plan, const SymbolBindings& symbols,
                                 absl::Span<const cpu::View> inputs, int depth);
@@ -45,6 +62,7 @@ struct Workspace::Impl {
     std::vector<std::byte*> externals;
     bool busy = false;
     uint64_t last_used = 0;
+    uint64_t maker = 0;  // the use that made the activation; no other entry has it
     size_t hash = 0;
   };
 
@@ -54,6 +72,7 @@ struct Workspace::Impl {
                    absl::Span<const cpu::View> inputs);
   // Takes the place of the entry that was used longest ago once there are enough.
   size_t SlotForNewEntry();
+  absl::StatusOr<Lease> Enter(size_t entry, int depth);
   absl::Status GrowArena(int depth, int64_t bytes);
 
   std::vector<std::unique_ptr<Entry>> entries_;

@@ -120,6 +120,12 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
     return status_;
   }
 
+  std::shared_ptr<Program> FindProgram(uint64_t id) {
+    std::promise<std::shared_ptr<Program>> found;
+    loop_->Post([this, id, &found] { found.set_value(core_.FindProgram(id)); });
+    return found.get_future().get();
+  }
+
   // --- WorkerOutbox
 
   void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
@@ -362,5 +368,8 @@ WorkerService::~WorkerService() { impl_->Stop(); }
 absl::Status WorkerService::Start() { return impl_->Start(); }
 absl::Status WorkerService::Drain(absl::Duration limit) { return impl_->Drain(limit); }
 WorkerStatus WorkerService::status() const { return impl_->status(); }
+std::shared_ptr<Program> WorkerService::FindProgram(uint64_t id) const {
+  return impl_->FindProgram(id);
+}
 
 }  // namespace weir

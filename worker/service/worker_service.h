@@ -38,6 +38,8 @@ struct WorkerTransports {
   };
 };
 
+struct Program;
+
 struct WorkerOptions {
   std::string name;
   int threads = 1;
@@ -63,6 +65,9 @@ class WorkerService {
   // Tells the coordinator, lets runs end, and returns when they have or after `limit`.
   absl::Status Drain(absl::Duration limit);
   WorkerStatus status() const;
+  // The program that a coordinator knows by this number. Returns: null if it is not loaded or not
+  // ready. Waits for the event loop: not for threads of it.
+  std::shared_ptr<Program> FindProgram(uint64_t id) const;
 
  private:
   class Impl;

@@ -1,6 +1,7 @@
 #include "client/python/native/arrays.h"
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -14,8 +15,9 @@ namespace py = pybind11;
 namespace weir::python {
 namespace {
 
-// Below this a copy costs less than keeping the array.
+// Below this a copy costs less than keeping the array, or the tensor.
 constexpr size_t kSharedBytes = size_t{64} << 10;
+constexpr int64_t kKeptBytes = 4 << 10;
 constexpr uintptr_t kPageBytes = 4096;
 
 // Kernels may read one vector from the last element on. That stays inside the array's last page, or
@@ -56,9 +58,20 @@ std::string NumpyName(DType dtype) {
   }
 }
 
+// NumPy has one object for each of its own types in native byte order. Never freed: the interpreter
+// is gone before this module.
+const py::dtype& NumpyType(DType dtype) {
+  static const auto* types = [] {
+    auto* made = new std::map<DType, py::dtype>;
+    for (DType each : kAllDTypes) made->emplace(each, py::dtype(NumpyName(each)));
+    return made;
+  }();
+  return types->at(dtype);
+}
+
 py::array Copied(const Tensor& tensor) {
   const std::vector<py::ssize_t> shape(tensor.extents().begin(), tensor.extents().end());
-  py::array array(py::dtype(NumpyName(tensor.dtype())), shape);
+  py::array array(NumpyType(tensor.dtype()), shape);
   if (tensor.dtype() != DType::kBF16) {
     tensor.CopyTo(array.mutable_data());
     return array;
@@ -106,6 +119,8 @@ Attr ToAttrOfKind(Attr::Kind kind, const py::handle& value) {
 
 }  // namespace
 
+void LoadNumpyTypes() { NumpyType(DType::kF32); }
+
 DType DTypeFromName(const std::string& name) {
   const std::optional<DType> dtype = ParseDType(name);
   if (!dtype.has_value()) Raise(InvalidArgument("there is no element type '", name, "'"));
@@ -114,8 +129,10 @@ DType DTypeFromName(const std::string& name) {
 
 DType DTypeOf(const py::dtype& dtype) {
   for (DType candidate : kAllDTypes) {
-    if (candidate == DType::kBF16) continue;
-    if (py::dtype(NumpyName(candidate)).equal(dtype)) return candidate;
+    if (candidate != DType::kBF16 && NumpyType(candidate).is(dtype)) return candidate;
+  }
+  for (DType candidate : kAllDTypes) {
+    if (candidate != DType::kBF16 && NumpyType(candidate).equal(dtype)) return candidate;
   }
   Raise(InvalidArgument("arrays of NumPy type ", py::repr(dtype).cast<std::string>(),
                         " cannot be used; convert them to bool, integers, floats or complex"));
@@ -123,7 +140,8 @@ DType DTypeOf(const py::dtype& dtype) {
 
 Tensor ToTensor(const py::array& array) {
   const DType dtype = DTypeOf(array.dtype());
-  const py::array dense = py::array::ensure(array, py::array::c_style);
+  const bool is_dense = (array.flags() & py::array::c_style) != 0;
+  const py::array dense = is_dense ? array : py::array::ensure(array, py::array::c_style);
   if (!dense) throw py::error_already_set();
   const Extents extents(dense.shape(), dense.shape() + dense.ndim());
   RaiseIfError(CheckedNumElements(extents, dtype).status());
@@ -137,13 +155,14 @@ Tensor ToTensor(const py::array& array) {
 }
 
 py::array ToArray(const Tensor& tensor, Memory memory) {
-  if (memory == Memory::kShared || tensor.dtype() == DType::kBF16 || !tensor.is_contiguous()) {
+  if (memory == Memory::kShared || tensor.dtype() == DType::kBF16 || !tensor.is_contiguous() ||
+      tensor.num_bytes() < kKeptBytes) {
     return Copied(tensor);
   }
   auto* owner = new Tensor(tensor);
   const py::capsule release(owner, [](void* held) { delete static_cast<Tensor*>(held); });
   const std::vector<py::ssize_t> shape(tensor.extents().begin(), tensor.extents().end());
-  return py::array(py::dtype(NumpyName(tensor.dtype())), shape, tensor.raw_data(), release);
+  return py::array(NumpyType(tensor.dtype()), shape, tensor.raw_data(), release);
 }
 
 std::vector<Dim> ToDims(const py::handle& dims) {

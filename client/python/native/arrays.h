@@ -14,6 +14,10 @@
 
 namespace weir::python {
 
+// Makes NumPy's types ready. Called when the module is loaded: no other thread may wait for them
+// while this one waits for the interpreter.
+void LoadNumpyTypes();
+
 // Raises for a NumPy type without a counterpart (strings, dates, objects, f128).
 DType DTypeOf(const pybind11::dtype& dtype);
 // Reads `f32`; raises for other text.
@@ -22,8 +26,8 @@ DType DTypeFromName(const std::string& name);
 // A tensor that shares the array's memory if that is row-major, large and safe to read past its
 // end by one vector, else a copy. A shared array must not change while the tensor lives.
 Tensor ToTensor(const pybind11::array& array);
-// An array that owns the tensor, without a copy unless `shared` (somebody else sees the memory) or
-// the elements are no NumPy type: bf16 becomes float32.
+// An array that owns the tensor, without a copy unless `shared` (somebody else sees the memory), it
+// is small, or the elements are no NumPy type: bf16 becomes float32.
 enum class Memory { kOwn, kShared };
 pybind11::array ToArray(const Tensor& tensor, Memory memory);
 

@@ -69,6 +69,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("ops", &weir::python::OpTable);
   module.def("promote", &weir::python::PromoteNames);
   weir::python::BindDim(module);
+  weir::python::LoadNumpyTypes();
   weir::python::BindModel(module);
   weir::python::BindProgramBuilder(module);
   weir::python::BindSamples(module);

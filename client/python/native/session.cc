@@ -3,9 +3,12 @@
 #include <google/protobuf/util/json_util.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,7 +28,7 @@ namespace {
 
 // How often a waiting call looks for Ctrl-C.
 constexpr absl::Duration kSignalPeriod = absl::Milliseconds(200);
-// Of which a session remembers what the coordinator calls them.
+// Of which a session remembers what the coordinator is asked for.
 constexpr size_t kMostPrograms = 100'000;
 
 // What is submitted for the runs of one program.
@@ -66,36 +69,45 @@ py::object FromMessage(const google::protobuf::Message& message) {
   return py::module_::import("json").attr("loads")(json);
 }
 
+std::vector<Tensor> ToTensors(const py::sequence& arrays) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(arrays.size());
+  for (const py::handle& array : arrays) {
+    tensors.push_back(ToTensor(py::cast<py::array>(array)));
+  }
+  return tensors;
+}
+
 class PySession {
  public:
   explicit PySession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+  ~PySession() { Close(); }
 
-  // Returns: (arrays, report), the report as a message, since few want it as a dictionary.
-  py::tuple Run(const Program& program, const std::vector<py::array>& inputs, int workers,
-                int64_t memory_budget, bool profile) {
-    std::vector<Tensor> tensors;
-    for (const py::array& input : inputs) tensors.push_back(ToTensor(input));
-    v1::JobSpec options;
-    options.set_workers(static_cast<uint32_t>(workers));
-    options.set_memory_budget(memory_budget);
-    options.set_profile(profile);
-    const v1::Job job = WaitFor(Submit(program, options, tensors));
-    if (program.prints) PrintLines(job.id());
-    if (job.state() != v1::Job::SUCCEEDED) {
-      Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()),
-                         job.failure().message()));
+  // Returns: a list of arrays.
+  py::list Run(const Program& program, const py::sequence& inputs, int workers,
+               int64_t memory_budget) {
+    const std::vector<Tensor> tensors = ToTensors(inputs);
+    const RunOptions options{static_cast<uint32_t>(workers), memory_budget, false};
+    if (auto results = RunHere(program, options, tensors)) {
+      ++calls_without_job_;
+      return ToArrays(*results, tensors);
     }
+    return ToArrays(Results(RunJob(program, options, tensors).id()), tensors);
+  }
+
+  // Returns: (list of arrays, report with a profile), the report as a message, since few want it as
+  // a dictionary.
+  py::tuple RunWithReport(const Program& program, const py::sequence& inputs, int workers,
+                          int64_t memory_budget) {
+    const std::vector<Tensor> tensors = ToTensors(inputs);
+    const v1::Job job =
+        RunJob(program, {static_cast<uint32_t>(workers), memory_budget, true}, tensors);
     return py::make_tuple(ToArrays(Results(job.id()), tensors), job.report());
   }
 
   py::tuple Explain(const Program& program) {
-    const std::shared_ptr<Session> session = Use();
-    absl::StatusOr<ExplainResult> explained;
-    {
-      py::gil_scoped_release unlocked;
-      explained = session->Explain(program.spec.program());
-    }
-    const ExplainResult result = ValueOrRaise(std::move(explained));
+    const ExplainResult result = ValueOrRaise(
+        Unlocked([&](Session& session) { return session.Explain(program.spec.program()); }));
     py::list stages;
     py::list fallbacks;
     for (const v1::ExplainStage& stage : result.stages) stages.append(FromMessage(stage));
@@ -104,18 +116,14 @@ class PySession {
   }
 
   py::list Workers() {
-    const std::shared_ptr<Session> session = Use();
-    absl::StatusOr<std::vector<v1::Worker>> workers;
-    {
-      py::gil_scoped_release unlocked;
-      workers = session->Workers();
-    }
+    const std::vector<v1::Worker> workers =
+        ValueOrRaise(Unlocked([](Session& session) { return session.Workers(); }));
     py::list out;
-    for (const v1::Worker& worker : ValueOrRaise(std::move(workers))) {
-      out.append(FromMessage(worker));
-    }
+    for (const v1::Worker& worker : workers) out.append(FromMessage(worker));
     return out;
   }
+
+  int64_t calls_without_job() const { return calls_without_job_; }
 
   // Later calls fail; an embedded cluster ends when the last call that uses it has returned.
   void Close() {
@@ -125,95 +133,138 @@ class PySession {
   }
 
  private:
-  std::shared_ptr<Session> Use() const {
-    if (session_ == nullptr) {
+  struct RunOptions {
+    uint32_t workers = 0;
+    int64_t memory_budget = 0;
+    bool profile = false;
+
+    friend bool operator==(const RunOptions&, const RunOptions&) = default;
+  };
+
+  // What a coordinator that knows a program is asked for.
+  struct Request {
+    RunOptions options;
+    v1::JobSpec spec;
+  };
+
+  // Calls `work` without the interpreter's lock. Who is the last to use a closed session ends the
+  // cluster without it too, as threads of the cluster may wait for it.
+  template <class Work>
+  std::invoke_result_t<Work, Session&> Unlocked(Work work) const {
+    std::shared_ptr<Session> session = session_;
+    if (session == nullptr) {
       Raise(absl::FailedPreconditionError("this session is closed; weir.connect() makes another"));
     }
-    return session_;
+    py::gil_scoped_release unlocked;
+    auto result = work(*session);
+    session.reset();
+    return result;
+  }
+
+  static v1::JobSpec SpecOf(const v1::JobSpec& program, const RunOptions& options) {
+    v1::JobSpec spec = program;
+    spec.set_workers(options.workers);
+    spec.set_memory_budget(options.memory_budget);
+    spec.set_profile(options.profile);
+    return spec;
+  }
+
+  // Returns: null for a program that this session has not sent.
+  std::shared_ptr<const Request> RequestFor(const Program& program, const RunOptions& options) {
+    const auto known = requests_.find(program.number);
+    if (known == requests_.end()) return nullptr;
+    if (known->second->options != options) {
+      Remember(program, options, known->second->spec.program_id());
+    }
+    return known->second;
+  }
+
+  void Remember(const Program& program, const RunOptions& options, const std::string& id) {
+    auto request = std::make_shared<Request>(Request{options, SpecOf(program.brief, options)});
+    request->spec.set_program_id(id);
+    // Programs that are gone leave their requests behind.
+    if (requests_.size() >= kMostPrograms) requests_.clear();
+    requests_.insert_or_assign(program.number, std::move(request));
+  }
+
+  std::optional<std::vector<Tensor>> RunHere(const Program& program, const RunOptions& options,
+                                             const std::vector<Tensor>& inputs) {
+    const std::shared_ptr<const Request> request = RequestFor(program, options);
+    if (request == nullptr) return std::nullopt;
+    return Unlocked([&](Session& session) { return session.RunHere(request->spec, inputs); });
+  }
+
+  // Returns: the job, which has succeeded; raises otherwise.
+  v1::Job RunJob(const Program& program, const RunOptions& options,
+                 const std::vector<Tensor>& inputs) {
+    v1::Job job = WaitFor(Submit(program, options, inputs));
+    if (program.prints) PrintLines(job.id());
+    if (job.state() != v1::Job::SUCCEEDED) {
+      Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()),
+                         job.failure().message()));
+    }
+    return job;
   }
 
   // Returns: the id of the job.
-  std::string Submit(const Program& program, v1::JobSpec options,
+  std::string Submit(const Program& program, const RunOptions& options,
                      const std::vector<Tensor>& inputs) {
-    const auto known = program_ids_.find(program.number);
-    if (known != program_ids_.end()) {
-      v1::JobSpec brief = program.brief;
-      brief.MergeFrom(options);
-      brief.set_program_id(known->second);
-      absl::StatusOr<v1::SubmitResponse> submitted = Submit(brief, inputs);
+    if (const auto request = RequestFor(program, options)) {
+      absl::StatusOr<v1::SubmitResponse> submitted = Submit(request->spec, inputs);
       if (submitted.ok()) return submitted->job().id();
       if (!absl::IsNotFound(submitted.status())) Raise(submitted.status());
     }
-    options.MergeFrom(program.spec);
-    const v1::SubmitResponse response = ValueOrRaise(Submit(options, inputs));
-    // Programs that are gone leave their ids behind.
-    if (program_ids_.size() >= kMostPrograms) program_ids_.clear();
-    program_ids_.insert_or_assign(program.number, response.program_id());
+    const v1::SubmitResponse response = ValueOrRaise(Submit(SpecOf(program.spec, options), inputs));
+    Remember(program, options, response.program_id());
     return response.job().id();
   }
 
   absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
                                             const std::vector<Tensor>& inputs) {
-    const std::shared_ptr<Session> session = Use();
-    py::gil_scoped_release unlocked;
-    return session->Submit(spec, inputs);
+    return Unlocked([&](Session& session) { return session.Submit(spec, inputs); });
   }
 
   v1::Job WaitFor(const std::string& id) {
-    const std::shared_ptr<Session> session = Use();
     while (true) {
-      absl::StatusOr<v1::Job> waited;
-      {
-        py::gil_scoped_release unlocked;
-        waited = session->Wait(id, kSignalPeriod);
-      }
-      v1::Job job = ValueOrRaise(std::move(waited));
+      v1::Job job =
+          ValueOrRaise(Unlocked([&](Session& session) { return session.Wait(id, kSignalPeriod); }));
       if (IsTerminal(job.state())) return job;
       if (PyErr_CheckSignals() == 0) continue;
-      session->Cancel(id).IgnoreError();
+      Unlocked([&](Session& session) { return session.Cancel(id); }).IgnoreError();
       throw py::error_already_set();
     }
   }
 
   // To Python's stdout.
   void PrintLines(const std::string& id) {
-    const std::shared_ptr<Session> session = Use();
     std::vector<std::string> lines;
-    absl::Status status;
-    {
-      py::gil_scoped_release unlocked;
-      status = session->Logs(id, 0, Session::LogMode::kSoFar, [&](const v1::LogEntry& entry) {
-        if (entry.is_printed()) lines.push_back(entry.text());
-      });
-    }
-    if (!status.ok()) Raise(status);
+    const auto add = [&](const v1::LogEntry& entry) {
+      if (entry.is_printed()) lines.push_back(entry.text());
+    };
+    RaiseIfError(Unlocked(
+        [&](Session& session) { return session.Logs(id, 0, Session::LogMode::kSoFar, add); }));
     for (const std::string& line : lines) py::print(line);
   }
 
-  std::vector<NamedTensor> Results(const std::string& id) {
-    const std::shared_ptr<Session> session = Use();
-    absl::StatusOr<std::vector<NamedTensor>> results;
-    {
-      py::gil_scoped_release unlocked;
-      results = session->Result(id);
-    }
-    session->Release(id);
-    return ValueOrRaise(std::move(results));
+  std::vector<Tensor> Results(const std::string& id) {
+    std::vector<NamedTensor> results = ValueOrRaise(Unlocked([&](Session& session) {
+      auto kept = session.Result(id);
+      session.Release(id);
+      return kept;
+    }));
+    std::vector<Tensor> tensors;
+    for (NamedTensor& result : results) tensors.push_back(std::move(result.tensor));
+    return tensors;
   }
 
   // A result that lies in the memory of an input or of another result is copied: arrays change.
-  static py::list ToArrays(const std::vector<NamedTensor>& results,
-                           const std::vector<Tensor>& inputs) {
-    std::vector<const Tensor*> seen;
-    for (const Tensor& input : inputs) seen.push_back(&input);
-    py::list arrays;
-    for (const NamedTensor& result : results) {
-      Memory memory = Memory::kOwn;
-      for (const Tensor* other : seen) {
-        if (Overlap(result.tensor, *other)) memory = Memory::kShared;
-      }
-      arrays.append(ToArray(result.tensor, memory));
-      seen.push_back(&result.tensor);
+  static py::list ToArrays(const std::vector<Tensor>& results, const std::vector<Tensor>& inputs) {
+    py::list arrays(results.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      const auto overlaps = [&](const Tensor& other) { return Overlap(results[i], other); };
+      const bool shared = std::any_of(inputs.begin(), inputs.end(), overlaps) ||
+                          std::any_of(results.begin(), results.begin() + i, overlaps);
+      arrays[i] = ToArray(results[i], shared ? Memory::kShared : Memory::kOwn);
     }
     return arrays;
   }
@@ -226,7 +277,8 @@ class PySession {
   }
 
   std::shared_ptr<Session> session_;
-  std::unordered_map<uint64_t, std::string> program_ids_;  // by Program::number
+  int64_t calls_without_job_ = 0;
+  std::unordered_map<uint64_t, std::shared_ptr<const Request>> requests_;  // by Program::number
 };
 
 std::unique_ptr<PySession> StartEmbeddedSession(int workers, int threads_per_worker) {
@@ -258,9 +310,12 @@ void BindSession(py::module_& module) {
   });
   py::class_<PySession>(module, "Session")
       .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"),
-           py::arg("memory_budget") = 0, py::arg("profile") = false)
+           py::arg("memory_budget") = 0)
+      .def("run_with_report", &PySession::RunWithReport, py::arg("program"), py::arg("inputs"),
+           py::arg("workers"), py::arg("memory_budget") = 0)
       .def("explain", &PySession::Explain)
       .def("workers", &PySession::Workers)
+      .def_property_readonly("calls_without_job", &PySession::calls_without_job)
       .def("close", &PySession::Close);
   module.def("start_embedded", &StartEmbeddedSession, py::arg("workers"),
              py::arg("threads_per_worker"));

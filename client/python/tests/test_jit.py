@@ -1,6 +1,7 @@
 """jit: when functions are traced, what they take, and how they fail."""
 
 import collections
+import copy
 import threading
 
 import numpy as np
@@ -38,6 +39,35 @@ def test_pytrees():
 
     got = function({"b": [X], "a": X[0]}, bias=1)
     assert_tree_close(got, {"sum": X[0] + 1, "rest": ([X], None, [Point(1, X[0])])})
+
+
+def test_known_calls_take_trees_and_numbers():
+    traced = []
+
+    @weir.jit
+    def function(parts, *rest, **named):
+        traced.append(parts)
+        return parts, rest, named
+
+    calls = [
+        (({"a": X, "b": [1, None]}, 2.5), {"n": np.float32(3)}),
+        (({"a": X, "b": [True, None]}, 2.5), {"n": np.float32(3)}),
+        (({"a": X, "b": (1, None)}, 2.5), {"n": np.float32(3)}),
+        (({"a": X, "b": [1, None]}, 2.5, {"n": np.float32(3)}), {}),
+        (({"a": X, "b": [1, None]}, 2.5), {"m": np.float32(3)}),
+        (({"a": X, "b": [1, None]}, 2.5), {"n": np.full((), 3, np.float32)}),
+        (({"a": X, "c": [1, None]}, 2.5), {"n": np.float64(3)}),
+        ((X, X), {"n": X[0], "k": Point(X, 1)}),
+    ]
+    for repeat in range(3):
+        for args, kwargs in calls:
+            if repeat == 2:
+                args = weir.tree.map(copy.copy, args)
+            assert_tree_close(function(*args, **kwargs), (args[0], args[1:], kwargs))
+    # A 0-d array and a scalar of NumPy are one type.
+    assert len(traced) == len(calls) - 1
+    with pytest.raises(OverflowError, match="out of range for i32"):
+        function({"a": X, "b": [2**40, None]}, 2.5, n=np.float32(3))
 
 
 def test_arguments_that_are_no_arrays():

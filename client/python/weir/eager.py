@@ -27,11 +27,6 @@ def operation(function):
 
 def run_once(function, args, kwargs):
     """Traces `function` for these arguments and runs it. Returns: a tree of NumPy arrays."""
-    return traced_call(function, args, kwargs)[0]
-
-
-def traced_call(function, args, kwargs):
-    """The same. Returns: (tree of NumPy arrays, report, program)."""
     leaves, structure = tree.flatten((args, kwargs))
     positions = [i for i, leaf in enumerate(leaves) if core.is_numpy(leaf)]
 
@@ -47,4 +42,4 @@ def traced_call(function, args, kwargs):
     name = getattr(function, "__name__", "function")
     traced = program.trace_function(with_arrays, name, names, types)
     arrays = [kind.to_numpy(leaves[i]) for kind, i in zip(types, positions)]
-    return (*traced.run(arrays), traced)
+    return traced(arrays)

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import operator
 
 import numpy as np
 
@@ -57,21 +56,23 @@ class _Compiled:
         self._shapes = shapes
         self._static_argnums = as_tuple(static_argnums)
         self._static_argnames = as_tuple(static_argnames)
+        self._has_static = bool(self._static_argnums or self._static_argnames)
         self._programs = {}
-        self._programs_of_arrays = {}
+        self._calls = {}
 
     def __call__(self, *args, **kwargs):
         if tracing.current() is not None:
             return self._function(*args, **kwargs)
-        types = None if kwargs else _types_of_arrays(args)
-        known = self._programs_of_arrays.get(types)
+        leaves = []
+        key = None if self._has_static else _key_of_call(args, kwargs, leaves)
+        known = self._calls.get(key)
         if known is not None:
-            return known(args)
+            return known(leaves)
         traced, arrays = self._prepare(args, kwargs)
-        if types and len(args) == len(arrays) and all(map(operator.is_, args, arrays)):
-            if len(self._programs_of_arrays) >= _MOST_KNOWN:
-                self._programs_of_arrays.clear()
-            self._programs_of_arrays[types] = traced
+        if key is not None and _are_unchanged(leaves, arrays):
+            if len(self._calls) >= _MOST_KNOWN:
+                self._calls.clear()
+            self._calls[key] = _KnownCall(traced, leaves)
         return traced(arrays)
 
     def __get__(self, instance, owner=None):
@@ -86,7 +87,7 @@ class _Compiled:
     def run_with_report(self, *args, **kwargs):
         """Returns: (results, report of the run, with a profile, as a dictionary)."""
         traced, arrays = self._prepare(args, kwargs)
-        results, report = traced.run(arrays, profile=True)
+        results, report = traced.run_with_report(arrays)
         return results, report.to_dict()
 
     def _prepare(self, args, kwargs):
@@ -112,6 +113,24 @@ class _Compiled:
         return traced, arrays + [np.empty((size, 0), np.int8) for size in symbols.values()]
 
 
+class _KnownCall:
+    """The program for calls of one key."""
+
+    def __init__(self, traced, leaves):
+        self._traced = traced
+        self._numbers = [
+            (i, program.InputType.of(leaf))
+            for i, leaf in enumerate(leaves)
+            if type(leaf) is not np.ndarray
+        ]
+
+    def __call__(self, leaves):
+        for i, kind in self._numbers:
+            core.check_range(leaves[i], kind.dtype_name)
+            leaves[i] = kind.to_numpy(leaves[i])
+        return self._traced(leaves)
+
+
 class Arguments:
     """The arguments of a call, apart by what a program takes and what it depends on.
 
@@ -130,7 +149,12 @@ class Arguments:
         self._named = {name: kwargs[name] for name in kwargs if name in static_argnames}
         keywords = {name: kwargs[name] for name in kwargs if name not in static_argnames}
         self.leaves, self.structure = tree.flatten((dynamic, keywords))
-        self.names = _input_names(function, args, kwargs, static, dynamic, keywords)
+        self._naming = (function, args, kwargs, static, dynamic, keywords)
+
+    @functools.cached_property
+    def names(self):
+        """One for each leaf; takes longer than the rest of a call."""
+        return _input_names(*self._naming)
 
     def key(self, types):
         """Returns: what calls have in common that run one program."""
@@ -158,11 +182,11 @@ class Arguments:
         """Raises: TypeError for leaves that are no numbers, NumPy arrays or instances of `arrays`,
         and for fixed arguments without a hash; OverflowError for numbers out of range.
         """
-        for leaf, name in zip(self.leaves, self.names):
+        for i, leaf in enumerate(self.leaves):
             if core.is_scalar(leaf):
                 core.check_range(leaf, dtypes.of_scalar(leaf))
             elif not (core.is_numpy(leaf) or isinstance(leaf, arrays)):
-                raise self._no_array(leaf, name)
+                raise self._no_array(leaf, self.names[i])
         for name, value in [*self._fixed.items(), *self._named.items()]:
             try:
                 hash(value)
@@ -184,14 +208,64 @@ class Arguments:
         )
 
 
-def _types_of_arrays(args):
-    """Returns: what tells programs of NumPy arrays and nothing else apart; otherwise None."""
-    types = []
+def _key_of_call(args, kwargs, leaves):
+    """Appends the leaves of the arguments. Returns: what tells the programs of calls without
+    static arguments apart; None where there is more than arrays and numbers, of NumPy or Python,
+    None, and tuples, lists and dictionaries of them.
+    """
+    key = []
     for arg in args:
-        if type(arg) is not np.ndarray:
+        if type(arg) is np.ndarray:
+            leaves.append(arg)
+            key.append((arg.dtype, arg.shape))
+            continue
+        found = _key_of(arg, leaves)
+        if found is None:
             return None
-        types.append((arg.dtype, arg.shape))
-    return tuple(types)
+        key.append(found)
+    if kwargs:
+        found = _key_of(kwargs, leaves)
+        if found is None:
+            return None
+        key += ["keywords", found]
+    return tuple(key)
+
+
+def _key_of(part, leaves):
+    """The same for a part of the arguments."""
+    kind = type(part)
+    if kind is np.ndarray:
+        leaves.append(part)
+        return part.dtype, part.shape
+    if kind in core.SCALARS or isinstance(part, np.generic):
+        leaves.append(part)
+        return (kind,)
+    if part is None:
+        return (None,)
+    if kind is tuple or kind is list:
+        names, inner = (), part
+    elif kind is dict:
+        try:
+            names = sorted(part)
+        except TypeError:
+            return None
+        inner = [part[name] for name in names]
+    else:
+        return None
+    key = [kind, *names]
+    for each in inner:
+        found = _key_of(each, leaves)
+        if found is None:
+            return None
+        key.append(found)
+    return tuple(key)
+
+
+def _are_unchanged(leaves, inputs):
+    """Whether the inputs of a program are the arrays among the leaves."""
+    return len(leaves) == len(inputs) and all(
+        x is leaf for x, leaf in zip(inputs, leaves) if type(leaf) is np.ndarray
+    )
 
 
 def _input_names(function, args, kwargs, static, dynamic, keywords):

@@ -57,17 +57,25 @@ class TracedProgram:
             prints=trace.prints,
         )
 
-    def run(self, arrays, profile=False):
-        """Runs the program on the current session. Returns: (tree of NumPy arrays, report)."""
-        state = [variable.value() for variable in self.variables]
-        inputs = list(arrays) + self.hoisted + state
-        outputs, report = session.current().run(self.native, inputs, profile)
+    def __call__(self, arrays):
+        """Runs the program on the current session. Returns: a tree of NumPy arrays."""
+        return self._finish(arrays, session.current().run(self.native, self._inputs(arrays)))
+
+    def run_with_report(self, arrays):
+        """The same. Returns: (tree of NumPy arrays, report, whose to_dict() is a dictionary)."""
+        outputs, report = session.current().run_with_report(self.native, self._inputs(arrays))
+        return self._finish(arrays, outputs), report
+
+    def _inputs(self, arrays):
+        return [*arrays, *self.hoisted, *[variable.value() for variable in self.variables]]
+
+    def _finish(self, arrays, outputs):
         for variable, value in zip(self.written, outputs[self.num_results :]):
             variable._take(value)
         structure = self.structure
         if self._has_open_structure:
             structure = self._closed_structure(arrays)
-        return tree.unflatten(structure, outputs[: self.num_results]), report
+        return tree.unflatten(structure, outputs[: self.num_results])
 
     def _closed_structure(self, arrays):
         """Returns: the structure with the sizes that these inputs have."""
@@ -82,9 +90,6 @@ class TracedProgram:
             return fixed if dims.known(fixed) else fixed._substituted(values)
 
         return self.structure.map_fixed(close)
-
-    def __call__(self, arrays):
-        return self.run(arrays)[0]
 
 
 def _is_open(fixed):

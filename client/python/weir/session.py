@@ -37,12 +37,16 @@ class Session:
         else:
             self._native = _native.connect(address)
 
-    def run(self, program, inputs, profile=False):
-        """Runs a compiled trace. Returns: (results as NumPy arrays, report, whose to_dict() is a
-        dictionary). With `profile` it has counts by operation and by step.
+    def run(self, program, inputs):
+        """Runs a compiled trace. Returns: a list of NumPy arrays."""
+        return self._native.run(program, inputs, self._workers or 0, self.memory_budget or 0)
+
+    def run_with_report(self, program, inputs):
+        """The same. Returns: (list of NumPy arrays, report with counts by operation and by step,
+        whose to_dict() is a dictionary).
         """
-        return self._native.run(
-            program, inputs, self._workers or 0, self.memory_budget or 0, profile
+        return self._native.run_with_report(
+            program, inputs, self._workers or 0, self.memory_budget or 0
         )
 
     def explain(self, program):
@@ -76,9 +80,11 @@ class Session:
 
 
 def _entered():
-    if not hasattr(_local, "sessions"):
+    try:
+        return _local.sessions
+    except AttributeError:
         _local.sessions = []
-    return _local.sessions
+        return _local.sessions
 
 
 def connect(address=None, workers=None, memory_budget=None):
@@ -127,8 +133,9 @@ def _bytes_of(memory_budget):
 
 def current():
     """Returns: the session that calls use now; opens one if there is none."""
-    if _entered():
-        return _entered()[-1]
+    entered = _entered()
+    if entered:
+        return entered[-1]
     with _lock:
         if _default is not None:
             return _default

@@ -26,10 +26,14 @@ CpuSet PartOfCpus(int index, int parts) {
   return CpuSet(cpus.begin() + count * index / parts, cpus.begin() + count * (index + 1) / parts);
 }
 
-void KeepLibrariesOnThisThread() { omp_set_num_threads(1); }
+LibrariesOnThisThread::LibrariesOnThisThread() : threads_before_(omp_get_max_threads()) {
+  omp_set_num_threads(1);
+}
+
+LibrariesOnThisThread::~LibrariesOnThisThread() { omp_set_num_threads(threads_before_); }
 
 void EnterComputeThread(const CpuSet& cpus) {
-  KeepLibrariesOnThisThread();
+  omp_set_num_threads(1);
   const sched_param priority{};
   pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
   if (cpus.empty()) return;

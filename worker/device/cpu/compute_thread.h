@@ -13,12 +13,22 @@ using CpuSet = std::vector<int>;
 // one; empty where there are fewer CPUs than parts.
 CpuSet PartOfCpus(int index, int parts);
 
-// Makes libraries called on this thread stay on it: a team of OpenMP threads stalls for
-// milliseconds when a core is busy.
-void KeepLibrariesOnThisThread();
+// Libraries called on this thread stay on it for as long as this lives: a team of OpenMP threads
+// stalls for milliseconds when a core is busy. For a thread of somebody else, who may have other
+// wishes.
+class LibrariesOnThisThread {
+ public:
+  LibrariesOnThisThread();
+  ~LibrariesOnThisThread();
+  LibrariesOnThisThread(const LibrariesOnThisThread&) = delete;
+  LibrariesOnThisThread& operator=(const LibrariesOnThisThread&) = delete;
 
-// Does so too, keeps the calling thread on `cpus`, and lets threads that handle messages finish
-// before it when it is woken (SCHED_BATCH).
+ private:
+  const int threads_before_;
+};
+
+// Makes libraries stay on the calling thread for good, keeps it on `cpus`, and lets threads that
+// handle messages finish before it when it is woken (SCHED_BATCH).
 void EnterComputeThread(const CpuSet& cpus);
 
 }  // namespace weir::cpu

@@ -19,6 +19,7 @@ AxisOrder RowMajorOrder(int rank) {
 
 AxisOrder OrderOf(const View& view) {
   AxisOrder order = RowMajorOrder(view.rank());
+  if (view.rank() < 2) return order;
   absl::InlinedVector<int64_t, 6> weight(order.size());
   for (int axis = 0; axis < view.rank(); ++axis) {
     const bool has_place = view.extents[axis] > 1 && view.strides[axis] != 0;

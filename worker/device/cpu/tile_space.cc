@@ -67,75 +67,72 @@ void VisitSize(int64_t element_bytes, Visitor visitor) {
 
 TileSpace::TileSpace(absl::Span<const View* const> views, int lead, int64_t max_elements) {
   const View& first = *views[lead];
-  walkers_.resize(views.size());
-  for (size_t v = 0; v < views.size(); ++v) {
-    walkers_[v].data = static_cast<std::byte*>(views[v]->data);
-  }
-  // Adds axes from the innermost outwards; vectors are filled in that order and reversed at the
-  // end.
+  for (const View* view : views) data_.push_back(static_cast<std::byte*>(view->data));
   const AxisOrder order = OrderOf(first);
   for (size_t i = order.size(); i-- > 0;) {
-    const int axis = order[i];
-    const int64_t extent = first.extents[axis];
+    const int64_t extent = first.extents[order[i]];
     if (extent == 0) done_ = true;
-    if (extent == 1) continue;
-    bool merges = !extents_.empty();
-    for (size_t v = 0; merges && v < views.size(); ++v) {
-      const int64_t stride = views[v]->strides[axis] * SizeOf(views[v]->dtype);
-      merges = stride == walkers_[v].strides.back() * extents_.back();
-    }
-    if (merges) {
-      extents_.back() *= extent;
-      continue;
-    }
-    extents_.push_back(extent);
-    for (size_t v = 0; v < views.size(); ++v) {
-      walkers_[v].strides.push_back(views[v]->strides[axis] * SizeOf(views[v]->dtype));
-    }
+    if (extent != 1) AddAxis(views, order[i], extent);
   }
-  while (extents_.size() < 2) {
+  while (extents_.size() <= kRows) {
     extents_.push_back(1);
-    for (Walker& walker : walkers_) walker.strides.push_back(0);
+    strides_.resize(strides_.size() + data_.size(), 0);
   }
-  std::reverse(extents_.begin(), extents_.end());
-  for (Walker& walker : walkers_) std::reverse(walker.strides.begin(), walker.strides.end());
   index_.assign(extents_.size(), 0);
   if (done_) return;
-  max_columns_ = std::min(extents_.back(), max_elements);
-  max_rows_ = max_columns_ < extents_.back() ? 1 : max_elements / max_columns_;
+  max_columns_ = std::min(extents_[kColumns], max_elements);
+  max_rows_ = max_columns_ < extents_[kColumns] ? 1 : max_elements / max_columns_;
   SetShape();
 }
 
+void TileSpace::AddAxis(absl::Span<const View* const> views, int axis, int64_t extent) {
+  const size_t added = extents_.size();
+  for (const View* view : views) strides_.push_back(view->strides[axis] * SizeOf(view->dtype));
+  bool merges = added > 0;
+  for (size_t v = 0; merges && v < views.size(); ++v) {
+    merges = stride(added, v) == stride(added - 1, v) * extents_.back();
+  }
+  if (merges) {
+    strides_.resize(strides_.size() - views.size());
+    extents_.back() *= extent;
+  } else {
+    extents_.push_back(extent);
+  }
+}
+
 void TileSpace::SetShape() {
-  const size_t last = extents_.size() - 1;
-  shape_.columns = std::min(max_columns_, extents_[last] - index_[last]);
-  shape_.rows = std::min(max_rows_, extents_[last - 1] - index_[last - 1]);
+  shape_.columns = std::min(max_columns_, extents_[kColumns] - index_[kColumns]);
+  shape_.rows = std::min(max_rows_, extents_[kRows] - index_[kRows]);
 }
 
 TilePlace TileSpace::place(int view) const {
-  const Walker& walker = walkers_[view];
-  const size_t last = extents_.size() - 1;
-  return {walker.data, walker.strides[last - 1], walker.strides[last]};
+  const size_t v = static_cast<size_t>(view);
+  return {data_[v], stride(kRows, v), stride(kColumns, v)};
 }
 
 void TileSpace::Step(size_t axis, int64_t count) {
   index_[axis] += count;
-  for (Walker& walker : walkers_) walker.data += count * walker.strides[axis];
+  for (size_t v = 0; v < data_.size(); ++v) data_[v] += count * stride(axis, v);
 }
 
 void TileSpace::Next() {
-  const size_t last = extents_.size() - 1;
-  Step(last, shape_.columns);
-  if (index_[last] < extents_[last]) return SetShape();
-  Step(last, -index_[last]);
-  Step(last - 1, shape_.rows);
-  for (size_t axis = last - 1; index_[axis] == extents_[axis]; --axis) {
-    if (axis == 0) {
+  const bool is_all =
+      extents_.size() == 2 && shape_ == TileShape{extents_[kRows], extents_[kColumns]};
+  if (is_all) {
+    done_ = true;
+    return;
+  }
+  Step(kColumns, shape_.columns);
+  if (index_[kColumns] < extents_[kColumns]) return SetShape();
+  Step(kColumns, -index_[kColumns]);
+  Step(kRows, shape_.rows);
+  for (size_t axis = kRows; index_[axis] == extents_[axis]; ++axis) {
+    if (axis + 1 == extents_.size()) {
       done_ = true;
       return;
     }
     Step(axis, -index_[axis]);
-    Step(axis - 1, 1);
+    Step(axis + 1, 1);
   }
   SetShape();
 }

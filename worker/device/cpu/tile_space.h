@@ -40,16 +40,20 @@ class TileSpace {
   void Next();
 
  private:
-  struct Walker {
-    std::byte* data = nullptr;
-    absl::InlinedVector<int64_t, 6> strides;  // bytes, by merged axis
-  };
+  static constexpr size_t kColumns = 0;  // the innermost axis
+  static constexpr size_t kRows = 1;
+
+  // Bytes of one step along a merged axis.
+  int64_t stride(size_t axis, size_t view) const { return strides_[axis * data_.size() + view]; }
+  void AddAxis(absl::Span<const View* const> views, int axis, int64_t extent);
   void Step(size_t axis, int64_t count);
   void SetShape();
 
-  absl::InlinedVector<int64_t, 6> extents_;  // merged axes, outermost first; at least two
+  // Merged axes, innermost first; at least two.
+  absl::InlinedVector<int64_t, 6> extents_;
   absl::InlinedVector<int64_t, 6> index_;
-  absl::InlinedVector<Walker, 24> walkers_;
+  absl::InlinedVector<int64_t, 48> strides_;  // by axis, then by view
+  absl::InlinedVector<std::byte*, 24> data_;  // of the current tile, by view
   int64_t max_rows_ = 1;
   int64_t max_columns_ = 1;
   TileShape shape_;
