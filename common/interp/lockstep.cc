@@ -88,10 +88,14 @@ absl::StatusOr<Values> Lockstep::RunPfor(Scope* scope, Values* slots) {
     count = (*slots)[run_->lifetimes_.slot(pfor_.inputs[0])].At<int64_t>({});
   }
   WEIR_RETURN_IF_ERROR(control::CheckCount(count, extent_));
+  if (extent_ > run_->options_.max_tensor_bytes / int64_t{sizeof(void*)}) {
+    return absl::ResourceExhaustedError(StrCat("a pfor of ", extent_, " iterations that meet"));
+  }
   Variables* const around = run_->variables_;
   std::vector<size_t> all;
   Lanes lanes;
   for (int64_t i = 0; i < count; ++i) {
+    WEIR_RETURN_IF_ERROR(run_->Step());
     lanes_.push_back(std::make_unique<Lane>(Lane{i, *slots, Variables(around, &in_order_)}));
     lanes.push_back({lanes_.back().get(), scope, nullptr});
     all.push_back(i);
@@ -223,7 +227,14 @@ absl::StatusOr<Lockstep::Rows> Lockstep::Reduce(const Node& node, const Lanes& l
   }
   std::vector<const Tensor*> rows(static_cast<size_t>(extent_));
   for (const Active& active : lanes) {
-    rows[static_cast<size_t>(active.lane->index)] = &At(active, node.inputs[0]);
+    const Tensor& row = At(active, node.inputs[0]);
+    const Tensor& first = At(lanes[0], node.inputs[0]);
+    if (row.extents() != first.extents()) {
+      return InvalidArgument("reduces ", row.type().ToString(), " of iteration ",
+                             active.lane->index, " with ", first.type().ToString(),
+                             "; iterations must agree in shape");
+    }
+    rows[static_cast<size_t>(active.lane->index)] = &row;
   }
   WEIR_ASSIGN_OR_RETURN(const Tensor all, ReduceRowsOf(node.attr("kind").AsString(), rows));
   return Rows(lanes.size(), Values{all});

@@ -354,3 +354,30 @@ def test_outside_of_loops_every_mode_assigns():
     for mode in (None, "last", "mean", "sum", "ordered"):
         value.assign(value.value() + 1, mode)
     assert value.value() == 6
+
+
+def test_bits_do_not_depend_on_the_number_of_workers():
+    values = np.random.default_rng(0).standard_normal(600).astype(np.float32)
+
+    def run(workers):
+        mean, total = weir.Variable(np.float32(1), "mean"), weir.Variable(np.float32(1), "total")
+        chain = weir.Variable(np.float32(1), "chain")
+
+        def body(i):
+            v = wnp.asarray(values)[i]
+            a = weir.cond(v > 0, lambda: weir.psum(v), lambda: weir.pmean(v * 2))
+            b = weir.fori_loop(0, i % 3, lambda k, s: s + weir.psum(s) * 1e-3, v)
+            mean.assign(a + b, "mean")
+            weir.cond(v > 1, lambda: total.assign(b, "sum"), lambda: None)
+            chain.assign(chain.read() * 0.99 + b, "ordered")
+            return a, b, chain.read()
+
+        with weir.connect(workers=workers):
+            results = weir.pfor(body, len(values))
+        return [np.asarray(x).tobytes() for x in results] + [
+            variable.value().tobytes() for variable in (mean, total, chain)
+        ]
+
+    expected = run(1)
+    assert run(2) == expected
+    assert run(3) == expected

@@ -212,6 +212,7 @@ class Splitter {
       }
     }
     WEIR_RETURN_IF_ERROR(rest.status());
+    control::DropControlInputs(graph_, parts.behind);
     for (NodeId id : parts.behind) control::MoveNode(graph_, id, body);
     graph_->ReplaceUses(replacements);
     graph_->region(parent).nodes.push_back(pfor);

@@ -384,12 +384,6 @@ class Splitter {
 
 }  // namespace
 
-bool HasPhases(const Graph& graph) {
-  const std::vector<Function>& functions = graph.functions();
-  return std::any_of(functions.begin(), functions.end(),
-                     [&](const Function& f) { return control::FirstMeeting(graph, f.body) >= 0; });
-}
-
 absl::Status SplitPhases(Graph* graph) {
   Splitter splitter(graph);
   std::vector<RegionId> bodies;

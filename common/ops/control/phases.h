@@ -8,8 +8,6 @@
 
 namespace weir {
 
-bool HasPhases(const Graph& graph);
-
 // Makes several pfors of each pfor that reduces over its iterations; values that a later one needs
 // are passed on by row. Reductions in branches are brought to the body, without a part for the
 // iterations that go elsewhere; a loop that holds one becomes a loop around a pfor. Returns:
