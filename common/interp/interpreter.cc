@@ -1,15 +1,13 @@
 #include "common/interp/interpreter.h"
 
-#include <functional>
-#include <map>
 #include <new>
 #include <string>
 #include <utility>
 
 #include "common/base/status.h"
-#include "common/interp/lifetimes.h"
-#include "common/ops/control/phases.h"
-#include "common/ops/control/recursion.h"
+#include "common/interp/lockstep.h"
+#include "common/interp/run.h"
+#include "common/ops/control/ordered.h"
 #include "common/ops/control/state.h"
 #include "common/ops/registry.h"
 
@@ -34,22 +32,6 @@ std::string TextOf(const Graph& graph, const Place& place) {
   if (!place.function.empty()) StrAppend(&text, " of @", place.function);
   return text;
 }
-
-// The symbols of a region: those of the region around it until it binds one of its own.
-struct Scope {
-  explicit Scope(const SymbolBindings& outer) : symbols(&outer) {}
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
-
-  SymbolBindings& Own() {
-    if (symbols != &own) own = *symbols;
-    symbols = &own;
-    return own;
-  }
-
-  const SymbolBindings* symbols;
-  SymbolBindings own;
-};
 
 bool Fits(const TensorType& type, const Tensor& value, const SymbolBindings& symbols) {
   if (value.dtype() != type.dtype) return false;
@@ -77,59 +59,6 @@ absl::Status Match(const Graph& graph, const Tensor& value, const Place& place, 
   return BindOrRefuse(graph, value, place, scope);
 }
 
-using Values = std::vector<Tensor>;
-
-class Run {
- public:
-  using Variables = std::map<std::string, Tensor, std::less<>>;
-
-  Run(const Graph& graph, const InterpretOptions& options, Variables* variables)
-      : graph_(graph),
-        options_(options),
-        variables_(variables),
-        lifetimes_(graph),
-        recursion_(graph),
-        waiting_(recursion_.sets().size()),
-        ops_(graph.num_nodes()) {}
-
-  absl::StatusOr<Values> Call(const Function& function, Values args, const SymbolBindings& symbols);
-  // The call that a node of a function makes.
-  absl::StatusOr<Values> CallFrom(NodeId node, const Function& function, Values args);
-  absl::StatusOr<Values> RunRegion(RegionId id, Values args, Scope* scope, Values* slots);
-
-  const Graph& graph() const { return graph_; }
-  const InterpretOptions& options() const { return options_; }
-  Tensor* Variable(std::string_view name) const {
-    if (variables_ == nullptr) return nullptr;
-    auto it = variables_->find(name);
-    return it == variables_->end() ? nullptr : &it->second;
-  }
-
- private:
-  absl::Status Step();
-  absl::Status BindArguments(const Function& function, const Values& args, Scope* scope) const;
-  // Checks and places the arguments of a region.
-  absl::Status Enter(const Region& region, Values args, Scope* scope, Values* slots);
-  // Checks and places the results of a node; lets go of what nothing needs any more.
-  absl::Status Keep(NodeId id, Values results, Scope* scope, Values* slots);
-  absl::StatusOr<Values> RunNodes(RegionId id, Scope* scope, Values* slots);
-  absl::Status RunNode(NodeId id, Scope* scope, Values* slots);
-  absl::StatusOr<Values> Evaluate(NodeId id, Scope* scope, Values* slots);
-  absl::Status CheckSize(const OpDef& op, const Node& node, const SymbolBindings& symbols) const;
-  absl::StatusOr<const OpDef*> Find(NodeId id);
-  absl::Status WithNode(const absl::Status& status, NodeId node) const;
-
-  const Graph& graph_;
-  const InterpretOptions& options_;
-  Variables* const variables_;  // may be null
-  const Lifetimes lifetimes_;
-  const Recursion recursion_;
-  std::vector<int64_t> waiting_;   // calls, by set of recursive functions
-  std::vector<const OpDef*> ops_;  // by node, found at its first run
-  int64_t steps_ = 0;
-  int depth_ = 0;
-};
-
 class NodeContext : public EvalContext {
  public:
   NodeContext(Run* run, NodeId id, absl::Span<const Tensor> inputs, Scope* scope, Values* slots)
@@ -150,7 +79,9 @@ class NodeContext : public EvalContext {
     return run_->CallFrom(id_, *function, std::move(args));
   }
 
-  Tensor* Variable(std::string_view name) override { return run_->Variable(name); }
+  Tensor* Variable(std::string_view) override {
+    return run_->variables() == nullptr ? nullptr : run_->variables()->For(node());
+  }
 
   PrintedLines* printed_lines() override { return run_->options().lines; }
 
@@ -161,6 +92,17 @@ class NodeContext : public EvalContext {
   const NodeId id_;
   Values* const slots_;
 };
+
+}  // namespace
+
+Run::Run(const Graph& graph, const InterpretOptions& options, Variables* variables)
+    : graph_(graph),
+      options_(options),
+      variables_(variables),
+      lifetimes_(graph),
+      recursion_(graph),
+      waiting_(recursion_.sets().size()),
+      ops_(graph.num_nodes()) {}
 
 absl::Status Run::Step() {
   if (++steps_ <= options_.max_steps) return absl::OkStatus();
@@ -283,10 +225,18 @@ absl::Status Run::RunNode(NodeId id, Scope* scope, Values* slots) {
   return absl::OkStatus();
 }
 
+bool Run::RunsInLockstep(NodeId id) {
+  if (graph_.node(id).op != "pfor") return false;
+  const auto [it, added] = lockstep_.try_emplace(id, false);
+  if (added) it->second = Lockstep::Needs(graph_, id);
+  return it->second;
+}
+
 absl::StatusOr<Values> Run::Evaluate(NodeId id, Scope* scope, Values* slots) {
   const Node& node = graph_.node(id);
   WEIR_ASSIGN_OR_RETURN(const OpDef* op, Find(id));
   WEIR_RETURN_IF_ERROR(CheckSize(*op, node, *scope->symbols));
+  if (RunsInLockstep(id)) return Lockstep(this, id).RunPfor(scope, slots);
   Values inputs;
   inputs.reserve(node.inputs.size());
   for (ValueId input : node.inputs) inputs.push_back((*slots)[lifetimes_.slot(input)]);
@@ -319,9 +269,11 @@ absl::StatusOr<const OpDef*> Run::Find(NodeId id) {
   return op;
 }
 
+namespace {
+
 // What does not fit into memory ends the run and not the process.
 absl::StatusOr<Values> RunFunction(const Graph& graph, const Function& function, Values args,
-                                   const InterpretOptions& options, Run::Variables* variables) {
+                                   const InterpretOptions& options, Variables* variables) {
   try {
     return Run(graph, options, variables).Call(function, std::move(args), options.symbols);
   } catch (const std::bad_alloc&) {
@@ -329,27 +281,31 @@ absl::StatusOr<Values> RunFunction(const Graph& graph, const Function& function,
   }
 }
 
-// Runs the entry function with its variables in place, one iteration of a pfor after the other,
-// except where all iterations meet.
+// Runs the entry function with its variables in place.
 absl::StatusOr<Values> InterpretWithState(const Graph& graph, absl::Span<const Tensor> inputs,
                                           const InterpretOptions& options) {
-  Graph threaded = graph;
+  Graph threaded = graph;  // for what only it finds out to be wrong
   WEIR_RETURN_IF_ERROR(ThreadState(&threaded));
-  if (HasPhases(threaded)) return Interpret(threaded, inputs, options);
+  if (Lockstep::MeetsInOrder(graph)) {
+    Graph split = graph;
+    WEIR_RETURN_IF_ERROR(SplitOrdered(&split).status());
+    return InterpretWithState(split, inputs, options);
+  }
   WEIR_ASSIGN_OR_RETURN(const auto uses, VariablesOf(graph));
   const size_t num_args = graph.region(graph.entry().body).args.size();
   if (inputs.size() != num_args + uses.size()) {
     return InvalidArgument("@", graph.entry().name, " takes ", num_args, " arguments and ",
                            uses.size(), " variables, found ", inputs.size());
   }
-  Run::Variables variables;
+  Variables::Values values;
   size_t at = num_args;
-  for (const auto& [variable, use] : uses) variables[variable] = inputs[at++];
+  for (const auto& [name, use] : uses) values[name] = inputs[at++];
   Values args(inputs.begin(), inputs.begin() + num_args);
+  Variables variables(&values);
   WEIR_ASSIGN_OR_RETURN(Values results,
                         RunFunction(graph, graph.entry(), std::move(args), options, &variables));
-  for (const auto& [variable, use] : uses) {
-    if (use.written) results.push_back(variables[variable]);
+  for (const auto& [name, use] : uses) {
+    if (use.written) results.push_back(values[name]);
   }
   return results;
 }
@@ -361,11 +317,6 @@ absl::StatusOr<Values> InterpretFunction(const Graph& graph, std::string_view na
                                          const InterpretOptions& options) {
   if (HasState(graph) && name == graph.entry().name) {
     return InterpretWithState(graph, inputs, options);
-  }
-  if (HasPhases(graph)) {
-    Graph phases = graph;
-    WEIR_RETURN_IF_ERROR(SplitPhases(&phases));
-    return InterpretFunction(phases, name, inputs, options);
   }
   const Function* function = graph.FindFunction(name);
   if (function == nullptr) return InvalidArgument("there is no function @", name);

@@ -6,7 +6,9 @@
 //   absl::StatusOr<std::vector<Tensor>> out = Interpret(graph, {Tensor::Of<float>({2}, {1, 2})});
 //
 // Variables are arguments behind those of the entry function and results behind its own, in the
-// order of their names (common/ops/control/state.h); nodes read and write them in place.
+// order of their names (common/ops/control/state.h); nodes read and write them in place. A pfor
+// whose iterations meet or write variables runs node by node (lockstep.h), others one iteration
+// after the other.
 //
 // As many calls of a recursive function may wait for one another as its calls say (max_depth,
 // common/ops/control/recursion.h); beyond, the run fails as by a `check`.

@@ -126,6 +126,82 @@ TEST(StateTest, AReadBehindAnUpdateSeesAllIterations) {
               ElementsAre(1, 1, 1, 2, 2, 2, 2));
 }
 
+// Iterations 1 and 3 assign 10 i, and 3 once more in a loop.
+std::string Assigning(std::string_view mode) {
+  return StrCat(R"(
+    func @main() -> (f64[5] "seen") {
+      %zero = constant {value = i64[] {0}}
+      %two = constant {value = i64[] {2}}
+      %ten = constant {value = f64[] {10}}
+      %seen = pfor {extent = (5)} (%i: i64[]) {
+        %f = convert(%i) {dtype = f64}
+        %x = multiply(%f, %ten)
+        %odd = remainder(%i, %two)
+        case(%odd) {
+          yield
+        } {
+          assign_variable(%x) {name = "v", mode = ")",
+                mode, R"("}
+          yield
+        }
+        %met = read_variable {name = "v", dtype = f64, shape = ()}
+        %half = divide(%i, %two)
+        %again = multiply(%half, %odd)
+        for(%again) (%k: i64[]) {
+          %y = add(%x, %ten)
+          assign_variable(%y) {name = "v", mode = ")",
+                mode, R"("}
+          yield
+        }
+        yield %met
+      }
+      return %seen
+    })");
+}
+
+TEST(StateTest, AssignmentsMeetByTheirMode) {
+  auto run = [](std::string_view mode) {
+    const std::vector<Tensor> out = MustRun(Assigning(mode), {Tensor::Scalar<double>(7)});
+    return std::pair(out[0].At<double>({4}), out[1].At<double>({}));
+  };
+  EXPECT_EQ(run("last"), std::pair(30.0, 40.0));
+  EXPECT_EQ(run("mean"), std::pair(20.0, 25.0));
+  EXPECT_EQ(run("sum"), std::pair(40.0, 50.0));
+}
+
+TEST(StateTest, AssignmentsInOrderSeeThoseBefore) {
+  EXPECT_THAT(RunInts(R"(
+    func @main() -> (i64[4] "seen", i64[4] "all") {
+      %one = constant {value = i64[] {1}}
+      %s, %a = pfor {extent = (4)} (%i: i64[]) {
+        %before = read_variable {name = "v", dtype = i64, shape = ()}
+        %twice = add(%before, %before)
+        assign_variable(%twice) {name = "v", mode = "ordered"}
+        update_variable(%one) {name = "v", kind = "sum"}
+        %all = iteration_reduce(%i) {extent = (4), kind = "sum"}
+        yield %before, %all
+      }
+      return %s, %a
+    })",
+                      {Int(1)}),
+              ElementsAre(1, 3, 7, 15, 6, 6, 6, 6, 31));
+}
+
+TEST(StateTest, ReadsBeforeWritesSeeNothingOfOtherIterations) {
+  EXPECT_THAT(RunInts(R"(
+    func @main() -> (i64[3] "before") {
+      %before = pfor {extent = (3)} (%i: i64[]) {
+        %b = read_variable {name = "v", dtype = i64, shape = ()}
+        %c = add(%b, %i)
+        update_variable(%c) {name = "v", kind = "sum"}
+        yield %b
+      }
+      return %before
+    })",
+                      {Int(5)}),
+              ElementsAre(5, 5, 5, 5 + 5 + 6 + 7));
+}
+
 TEST(StateTest, NestedLoopsAddUp) {
   EXPECT_THAT(RunInts(R"(
     func @main() -> () {
@@ -176,34 +252,10 @@ TEST(StateTest, AnotherFunctionOfAProgramWithStateRunsAsItIs) {
   EXPECT_EQ((*outputs)[0].At<int64_t>({}), 8);
 }
 
-TEST(StateTest, ErrorsNameTheVariable) {
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {R"(assign_variable(%i) {name = "v"})", "assigns variable 'v' in a pfor"},
-      {R"(%trips = constant {value = i64[] {2}}
-          for(%trips) (%k: i64[]) {
-            assign_variable(%k) {name = "v"}
-            yield
-          })",
-       "assigns variable 'v' in a pfor"},
-      {R"(update_variable(%i) {name = "v", kind = "sum"}
-          update_variable(%i) {name = "v", kind = "max"})",
-       "variable 'v' is updated by sum and by max in one pfor"},
-      {R"(update_variable(%i) {name = "v", kind = "sum"}
-          %f = convert(%i) {dtype = f32}
-          update_variable(%f) {name = "v", kind = "sum"})",
-       "variable 'v' is i64[] elsewhere, but f32[] here"},
-      {R"(update_variable(%i) {name = "v", kind = "sum"}
-          %yes = constant {value = bool[] {true}}
-          if(%yes) {
-            %r = read_variable {name = "v", dtype = i64, shape = ()}
-            yield
-          } {
-            yield
-          })",
-       "reads variable 'v' in a branch or loop of a pfor that updates it"},
-      {R"(update_variable(%i) {name = "x", kind = "sum"})",
-       "variable 'x' has the name of an input or a result of @main"},
-  };
+using Cases = std::vector<std::pair<std::string, std::string>>;
+
+// Bodies of a pfor over three %i, and what is said about them.
+void ExpectErrors(const Cases& cases) {
   for (const auto& [body, wanted] : cases) {
     EXPECT_THAT(ErrorOf(StrCat(R"(
     func @main(%x: f32[]) -> () {
@@ -216,6 +268,66 @@ TEST(StateTest, ErrorsNameTheVariable) {
     })")),
                 HasSubstr(wanted));
   }
+}
+
+TEST(StateTest, ErrorsNameTheVariable) {
+  ExpectErrors({
+      {R"(assign_variable(%i) {name = "v"})", "assigns variable 'v' in a pfor"},
+      {R"(%trips = constant {value = i64[] {2}}
+          for(%trips) (%k: i64[]) {
+            assign_variable(%k) {name = "v"}
+            yield
+          })",
+       "assigns variable 'v' in a pfor"},
+      {R"(update_variable(%i) {name = "v", kind = "sum"}
+          update_variable(%i) {name = "v", kind = "max"})",
+       "variable 'v' is updated by sum and updated by max in one pfor"},
+      {R"(update_variable(%i) {name = "v", kind = "sum"}
+          %f = convert(%i) {dtype = f32}
+          update_variable(%f) {name = "v", kind = "sum"})",
+       "variable 'v' is i64[] elsewhere, but f32[] here"},
+      {R"(update_variable(%i) {name = "v", kind = "sum"}
+          %yes = constant {value = bool[] {true}}
+          if(%yes) {
+            %r = read_variable {name = "v", dtype = i64, shape = ()}
+            yield
+          } {
+            yield
+          })",
+       "reads variable 'v' in a branch or loop of a pfor that writes it"},
+      {R"(update_variable(%i) {name = "x", kind = "sum"})",
+       "variable 'x' has the name of an input or a result of @main"},
+  });
+}
+
+TEST(StateTest, ErrorsOfAssignmentsAndBranchesNameTheVariable) {
+  ExpectErrors({
+      {R"(assign_variable(%i) {name = "v", mode = "last"}
+          update_variable(%i) {name = "v", kind = "sum"})",
+       "variable 'v' is assigned with mode last and updated by sum in one pfor"},
+      {R"(%yes = constant {value = bool[] {true}}
+          if(%yes) {
+            update_variable(%i) {name = "v", kind = "sum"}
+            yield
+          } {
+            %r = read_variable {name = "v", dtype = i64, shape = ()}
+            yield
+          })",
+       "reads variable 'v' in a branch or loop of a pfor that writes it"},
+      {R"(%r = read_variable {name = "v", dtype = i64, shape = ()}
+          %all = iteration_reduce(%r) {extent = (3), kind = "sum"}
+          assign_variable(%all) {name = "v", mode = "ordered"})",
+       "reduces over the iterations of a loop between accesses of variable 'v'"},
+      {R"(%yes = constant {value = bool[] {true}}
+          if(%yes) {
+            assign_variable(%i) {name = "v", mode = "ordered"}
+            assign_variable(%i) {name = "w", mode = "last"}
+            yield
+          } {
+            yield
+          })",
+       "variable 'w' is assigned between accesses of variable 'v'"},
+  });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "common/base/status.h"
 #include "common/ir/clone.h"
 #include "common/ir/verify.h"
+#include "common/ops/control/ordered.h"
 #include "common/ops/control/phases.h"
 #include "common/ops/control/state.h"
 #include "common/ops/registry.h"
@@ -19,7 +20,17 @@ absl::Status VerifyProgram(Graph* graph, const CompileOptions&, CompileReport*) 
   return Verify(*graph, Ops());
 }
 
-absl::Status MakeStateValues(Graph* graph, const CompileOptions&, CompileReport*) {
+absl::Status MakeStateValues(Graph* graph, const CompileOptions& options, CompileReport* report) {
+  const size_t before = report->fallbacks.size();
+  WEIR_ASSIGN_OR_RETURN(const std::vector<OrderedLoop> loops, SplitOrdered(graph));
+  const bool sequential = options.loops == CompileOptions::Loops::kSequential;
+  for (const OrderedLoop& loop : loops) {
+    if (sequential) break;  // as all loops
+    report->fallbacks.push_back(
+        {"assign_variable", loop.node, loop.location,
+         StrCat("variable '", loop.variable, "' is assigned in the order of iterations")});
+  }
+  if (options.strict) WEIR_RETURN_IF_ERROR(CheckNoFallback(*report, before));
   return ThreadState(graph);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "common/ir/graph.h"
 
 namespace weir {
@@ -23,6 +24,9 @@ struct CompileReport {
   std::vector<Fallback> fallbacks;
   std::vector<std::string> notes;
 };
+
+// Returns: INVALID_ARGUMENT that lists the fallbacks behind the first `before`, if there are any.
+absl::Status CheckNoFallback(const CompileReport& report, size_t before);
 
 }  // namespace weir
 

@@ -1,9 +1,12 @@
 #include "tests/programs/check.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+#include "common/base/printed_lines.h"
 #include "common/base/status.h"
 #include "common/interp/interpreter.h"
 #include "common/ir/verify.h"
@@ -15,7 +18,11 @@
 namespace weir {
 namespace {
 
-using Results = absl::StatusOr<std::vector<Tensor>>;
+// What a run gives and prints.
+struct Outcome {
+  absl::StatusOr<std::vector<Tensor>> results;
+  PrintedLines lines;
+};
 
 // A compiled program, in both forms in which it runs.
 struct Form {
@@ -23,34 +30,74 @@ struct Form {
   std::unique_ptr<Executable> executable;
 
   static absl::StatusOr<Form> Of(const Graph& program, const CompileOptions& options) {
-    WEIR_ASSIGN_OR_RETURN(Compiled compiled, Compile(program, options));
-    WEIR_RETURN_IF_ERROR(Annotate(Verify(compiled.graph, Ops()), "compiled"));
+    absl::Status valid;
+    const auto verify = [&](const Pass& pass, const Graph& graph) {
+      if (valid.ok()) valid = Annotate(Verify(graph, Ops()), StrCat("after pass ", pass.name));
+    };
+    absl::StatusOr<Compiled> made = Compile(program, options, verify);
+    WEIR_RETURN_IF_ERROR(valid);
+    WEIR_RETURN_IF_ERROR(made.status());
+    Compiled& compiled = *made;
     auto graph = std::make_shared<const Graph>(compiled.graph);
     Form form{std::move(compiled.graph), nullptr};
     WEIR_ASSIGN_OR_RETURN(form.executable, Executable::Create(graph, graph->entry().name));
     return form;
   }
 
-  Results Execute(const std::vector<Tensor>& inputs, int64_t n) const {
+  Outcome Execute(const std::vector<Tensor>& inputs, int64_t n) const {
     std::vector<Tensor> outputs(graph.region(graph.entry().body).results.size());
     Workspace workspace;
     RunStats stats;
-    WEIR_RETURN_IF_ERROR(
-        executable->Run({{"n", n}}, inputs, absl::MakeSpan(outputs), &workspace, &stats));
-    return outputs;
+    Outcome outcome;
+    const absl::Status status = executable->Run({{"n", n}}, inputs, absl::MakeSpan(outputs),
+                                                &workspace, &stats, {.lines = &outcome.lines});
+    if (status.ok()) {
+      outcome.results = std::move(outputs);
+    } else {
+      outcome.results = status;
+    }
+    return outcome;
   }
 };
 
-std::string Compare(std::string_view what, const Results& got, const Results& want) {
-  if (!got.ok() || !want.ok()) {
-    if (got.status().code() == want.status().code()) return "";
-    return StrCat(what, ": ", got.status().ToString(), " instead of ", want.status().ToString());
+Outcome Interpreted(const Graph& graph, const std::vector<Tensor>& inputs,
+                    InterpretOptions options) {
+  Outcome outcome;
+  options.lines = &outcome.lines;
+  outcome.results = Interpret(graph, inputs, options);
+  return outcome;
+}
+
+std::vector<std::string> TextsOf(const PrintedLines& lines) {
+  std::vector<std::string> texts;
+  for (const auto& [place, text] : lines.lines()) {
+    texts.push_back(StrCat(absl::StrJoin(place, "."), ": ", text));
   }
-  for (size_t r = 0; r < want->size(); ++r) {
-    const std::string difference = Difference((*got)[r], (*want)[r]);
-    if (!difference.empty()) return StrCat(what, ", result ", r, ": ", difference);
+  return texts;
+}
+
+std::string CompareLines(const PrintedLines& got, const PrintedLines& want) {
+  const std::vector<std::string> mine = TextsOf(got), others = TextsOf(want);
+  for (size_t i = 0; i < std::max(mine.size(), others.size()); ++i) {
+    const std::string& a = i < mine.size() ? mine[i] : "nothing";
+    const std::string& b = i < others.size() ? others[i] : "nothing";
+    if (a != b) return StrCat("line ", i, " is ", a, " instead of ", b);
   }
   return "";
+}
+
+std::string Compare(std::string_view what, const Outcome& got, const Outcome& want) {
+  if (!got.results.ok() || !want.results.ok()) {
+    if (got.results.status().code() == want.results.status().code()) return "";
+    return StrCat(what, ": ", got.results.status().ToString(), " instead of ",
+                  want.results.status().ToString());
+  }
+  for (size_t r = 0; r < want.results->size(); ++r) {
+    const std::string difference = Difference((*got.results)[r], (*want.results)[r]);
+    if (!difference.empty()) return StrCat(what, ", result ", r, ": ", difference);
+  }
+  const std::string lines = CompareLines(got.lines, want.lines);
+  return lines.empty() ? "" : StrCat(what, ", ", lines);
 }
 
 std::string DisagreementFor(const Program& program, const Form& vectorized, const Form& loop,
@@ -58,11 +105,11 @@ std::string DisagreementFor(const Program& program, const Form& vectorized, cons
   const std::vector<Tensor> inputs = program.Inputs(n);
   InterpretOptions options;
   options.symbols = {{"n", n}};
-  const Results want = Interpret(program.graph, inputs, options);
+  const Outcome want = Interpreted(program.graph, inputs, options);
   for (int64_t ranges : {1, 2, 3}) {
     options.shard_ranges = ranges;
     const std::string found = Compare(StrCat("interpreted in ", ranges, " ranges, n = ", n),
-                                      Interpret(vectorized.graph, inputs, options), want);
+                                      Interpreted(vectorized.graph, inputs, options), want);
     if (!found.empty()) return found;
   }
   return Compare(StrCat("executed, n = ", n), vectorized.Execute(inputs, n),

@@ -300,13 +300,13 @@ CONTROL = [
     (
         "counted pfor: updates of what does not run count",
         "common/ops/control/state.cc",
-        "control::ReduceIterations(b, kinds.at(name), rows, count);",
-        "control::ReduceIterations(b, kinds.at(name), rows, ValueId());",
+        "control::ReduceIterations(b, share.kind, rows, count)",
+        "control::ReduceIterations(b, share.kind, rows, ValueId())",
     ),
     (
         "counted pfor, as a loop: each iteration writes the first row",
-        "server/compiler/pfor/pfor.cc",
-        "update.push_back(graph_->region(body).args[0]);",
+        "common/ops/control/ragged.cc",
+        "update.push_back(graph.region(body).args[0]);",
         "update.push_back(inside.Scalar<int64_t>(0));",
     ),
     (
@@ -378,9 +378,9 @@ STATE = [
     (
         "state: a branch without an update forgets those before",
         "common/ops/control/state.cc",
-        "        const ValueId end = Start(name, b, &inner);",
-        """        if (!Written(branch).contains(name)) inner.values.erase(name);
-        const ValueId end = Start(name, b, &inner);""",
+        "        const std::vector<ValueId> end = Start(name, b, inner);",
+        """        if (!writes.contains(name)) inner.values.erase(name);
+        const std::vector<ValueId> end = Start(name, b, inner);""",
     ),
     (
         "state: zero as what max and min start from",
@@ -391,12 +391,13 @@ STATE = [
     (
         "state: an update in a while is lost behind it",
         "common/ops/control/state.cc",
-        """      graph_->region(body).results.push_back(inner.values.at(name));
-      const int at = static_cast<int>(graph_->node(id).outputs.size());
-      state->values[name] = graph_->""",
-        """      graph_->region(body).results.push_back(inner.values.at(name));
-      const int at = static_cast<int>(graph_->node(id).outputs.size());
-      graph_->""",
+        """      AddOutputs(id, NumOutputs(id), name, state);
+    }
+    return end.status();""",
+        """      State lost = *state;
+      AddOutputs(id, NumOutputs(id), name, &lost);
+    }
+    return end.status();""",
     ),
     (
         "state: sums of updates are their greatest",
@@ -414,6 +415,94 @@ STATE = [
     State inner = Inside(*state);
     for (const std::string& name : written) {
       if (state->in_pfor()) state->values.erase(name);""",
+    ),
+]
+
+ASSIGNMENTS = [
+    (
+        "assignments: an iteration that assigns nothing has the last word",
+        "common/ops/control/assignment.cc",
+        "Where(b, happened, index, b.Scalar<int64_t>(-1))",
+        "index",
+    ),
+    (
+        "assignments: the mean counts all iterations",
+        "common/ops/control/assignment.cc",
+        '{"sum", Cast(b, happened, DType::kI64)}',
+        '{"sum", b.Scalar<int64_t>(1)}',
+    ),
+    (
+        "assignments: those of no iteration count",
+        "common/ops/control/assignment.cc",
+        """  return assigned.happened.valid() ? Where(b, assigned.happened, assigned.value, old)
+                                   : assigned.value;""",
+        "  return assigned.value;",
+    ),
+    (
+        "assignments in order: more iterations than there are",
+        "common/ops/control/ordered.cc",
+        "control::LoopOverIterations(outside, inside.region(), loop.inputs, extent)",
+        "control::LoopOverIterations(outside, inside.region(), {}, extent)",
+    ),
+    (
+        "assignments in order: each iteration has the rows of the first",
+        "common/ops/control/ordered.cc",
+        "map.emplace(value, TakeRow(inside, rows.at(value), index));",
+        "map.emplace(value, TakeRow(inside, rows.at(value), inside.Scalar<int64_t>(0)));",
+    ),
+]
+
+MEETINGS = [
+    (
+        "meetings: iterations in other branches take part",
+        "common/ops/control/meetings.cc",
+        "return ReduceAll(guarded, kind, extent);",
+        "return ReduceAll(value, kind, extent);",
+    ),
+    (
+        "meetings: means count those in other branches",
+        "common/ops/control/meetings.cc",
+        "Guarded(b_, one, [](Builder& inside) { return inside.Scalar<int64_t>(0); });",
+        "one;",
+    ),
+    (
+        "meetings: who is in no branch of two takes the first inside",
+        "common/ops/control/meetings.cc",
+        "return std::vector<ValueId>{inside.Scalar<int64_t>(branches)};",
+        "return std::vector<ValueId>{inside.Scalar<int64_t>(0)};",
+    ),
+    (
+        "meetings: a loop that collects runs for those in other branches",
+        "common/ops/control/meetings.cc",
+        "if (extent != nullptr) GuardBody(",
+        "if (extent == nullptr) GuardBody(",
+    ),
+    (
+        "meetings: a while ends with the first iteration that does",
+        "common/ops/control/phases.cc",
+        '"reduce_or"',
+        '"reduce_and"',
+    ),
+    (
+        "meetings: a for runs all iterations as long as one",
+        "common/ops/control/phases.cc",
+        'inside.Apply("less", {number, limit})',
+        'inside.Apply("less_equal", {number, number})',
+    ),
+]
+
+LINES = [
+    (
+        "print: lines know the place in the range, not the iteration",
+        "common/ops/control/print.cc",
+        "for (int i = 0; i < rewrite.num_inputs(); ++i) operands.push_back(rewrite.stacked(i));",
+        """for (int i = 0; i < rewrite.num_inputs(); ++i) {
+    operands.push_back(rewrite.stacked(i));
+    if (!rewrite.is_iteration_index(i)) continue;
+    operands.back() = rewrite.build().Apply(
+        "iota", {},
+        {{"shape", std::vector<Dim>{rewrite.extent()}}, {"dtype", DType::kI64}, {"axis", 0}});
+  }""",
     ),
 ]
 
@@ -482,4 +571,4 @@ PASSES = [
     ),
 ]
 
-DEFECTS = RULES + VARIANCE + CONTROL + STATE + RANDOM + PASSES
+DEFECTS = RULES + VARIANCE + CONTROL + STATE + ASSIGNMENTS + MEETINGS + LINES + RANDOM + PASSES

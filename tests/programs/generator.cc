@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -15,72 +16,12 @@
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
 #include "common/tensor/tensor.h"
+#include "tests/programs/templates.h"
 
 namespace weir {
 namespace {
 
-constexpr int64_t kMaxElements = 64;    // of one operand
-constexpr int64_t kMostElements = 512;  // where no smaller sample has the attributes
 constexpr int kMaxMovedRank = 5;
-
-// An op with attributes and operands that fit it.
-struct Template {
-  const OpDef* op;
-  Sample sample;
-};
-
-bool HasAtMost(int64_t elements, const Sample& sample) {
-  return std::all_of(sample.operands.begin(), sample.operands.end(),
-                     [&](const auto& operand) { return NumElements(operand.extents) <= elements; });
-}
-
-void AddTemplates(const OpDef& op, std::vector<Template>* list) {
-  const size_t first = list->size();
-  for (int64_t elements : {kMaxElements, kMostElements}) {
-    const size_t smaller = list->size();
-    for (const Sample& sample : op.samples()) {
-      if (!sample.program.empty() || !HasAtMost(elements, sample)) continue;
-      const bool known =
-          std::any_of(list->begin() + first, list->begin() + smaller,
-                      [&](const Template& t) { return t.sample.attrs == sample.attrs; });
-      if (!known) list->push_back({&op, sample});
-    }
-  }
-}
-
-const std::vector<Template>& Templates() {
-  static const auto* const templates = [] {
-    auto* list = new std::vector<Template>;
-    for (const OpDef& op : AllOps()) {
-      if (op.effect == Effect::kPure && op.regions.max == 0) AddTemplates(op, list);
-    }
-    return list;
-  }();
-  return *templates;
-}
-
-// The templates of an op by their attributes.
-using Variants = std::vector<std::vector<const Template*>>;
-
-// One choice an op, then one a variant, so that neither ops with many samples nor attributes that
-// many samples share are seen more often.
-const std::vector<Variants>& Choices() {
-  static const auto* const choices = [] {
-    std::map<std::string_view, Variants> by_op;
-    for (const Template& t : Templates()) {
-      Variants& variants = by_op[t.op->name];
-      auto variant = std::find_if(variants.begin(), variants.end(), [&](const auto& list) {
-        return list[0]->sample.attrs == t.sample.attrs;
-      });
-      if (variant == variants.end()) variant = variants.emplace(variant);
-      variant->push_back(&t);
-    }
-    auto* list = new std::vector<Variants>;
-    for (auto& [name, variants] : by_op) list->push_back(std::move(variants));
-    return list;
-  }();
-  return *choices;
-}
 
 // Element-wise ops take these extents in place of their sample's, so that values meet.
 const std::vector<Extents>& CommonExtents() {
@@ -115,6 +56,9 @@ class Generator {
     loop_variable_ = body.AddArg({DType::kI64, Shape()}, "i");
     varying_.insert(loop_variable_);
     // A mapped parameter in any case, which says how large n is.
+    in_order_ = Chance(15);
+    const std::vector<ValueId> count = Count(main, n);
+    Loop loop(this, loop_variable_, n);
     Scope scope{{loop_variable_}};
     scope.values.push_back(Mapped(body, Rand(DType::kF32, {3})));
     Fill(body, scope, options_.max_nodes, 0);
@@ -124,8 +68,7 @@ class Generator {
     }
     results.push_back(Any(scope));
     body.Yield(results);
-    main.Yield(
-        main.ApplyAll("pfor", Count(main, n), {{"extent", std::vector<Dim>{n}}}, {body.region()}));
+    main.Yield(main.ApplyAll("pfor", count, {{"extent", std::vector<Dim>{n}}}, {body.region()}));
     if (!main.ok()) program_.graph = Graph();
     return std::move(program_);
   }
@@ -134,6 +77,19 @@ class Generator {
   // Values that may be used, outermost first.
   struct Scope {
     std::vector<ValueId> values;
+  };
+
+  // A loop around what is generated, while this lives. `extent`: of a pfor.
+  class Loop {
+   public:
+    Loop(Generator* generator, ValueId index, std::optional<Dim> extent = {})
+        : generator_(generator) {
+      generator->loops_.push_back({++generator->numbers_, index, std::move(extent)});
+    }
+    ~Loop() { generator_->loops_.pop_back(); }
+
+   private:
+    Generator* generator_;
   };
 
   int64_t Below(int64_t count) { return static_cast<int64_t>(random_() % count); }
@@ -204,7 +160,9 @@ class Generator {
       } else if (kind == 4) {
         Pfor(b, scope, depth);
       } else if (kind == 5) {
-        Chance(70) ? Update(b, scope) : Read(b, scope);
+        Access(b, scope, depth);
+      } else if (kind == 6 && Chance(60)) {
+        Chance(60) ? Meet(b, scope) : Print(b, scope);
       } else {
         Op(b, scope);
       }
@@ -300,25 +258,95 @@ class Generator {
     for (SampleOperand& operand : sample->operands) operand.extents = extents;
   }
 
-  // Each variable is updated in one way, whose result no order of iterations can change, and those
-  // that are read are not updated: then the loop that runs one iteration after the other agrees.
+  void Access(Builder& b, Scope& scope, int depth) {
+    const int64_t kind = Below(10);
+    if (in_order_ && kind < 5) {
+      kind < 3 ? AssignInOrder(b, scope) : Read(b, scope, "ordered");
+    } else if (kind < 5) {
+      Update(b, scope);
+    } else if (!in_order_ && kind < 8) {
+      Assign(b, scope);
+    } else {
+      Read(b, scope, "read");
+    }
+    // What iterations write may be read where all of them meet.
+    if (depth == 0 && !in_order_ && Chance(50)) {
+      Read(b, scope, std::array{"max", "min", "sum", "last", "mean", "total"}[Below(6)]);
+    }
+  }
+
+  // Each variable is written in one way.
   void Update(Builder& b, const Scope& scope) {
     const ValueId value = Any(scope);
     const TensorType type = b.type(value);
     if (!IsStatic(type) || type.dtype == DType::kBool || IsComplex(type.dtype)) return;
-    const bool exact = IsInteger(type.dtype);
-    const std::string kind = std::array{"max", "min", "sum"}[Below(exact ? 3 : 2)];
+    const std::string kind = std::array{"max", "min", "sum"}[Below(3)];
     used_.insert(value);
     b.ApplyAll("update_variable", {value}, {{"name", Variable(kind, type)}, {"kind", kind}});
   }
 
-  void Read(Builder& b, Scope& scope) {
+  void Assign(Builder& b, const Scope& scope) {
+    const ValueId value = Any(scope);
+    const TensorType type = b.type(value);
+    std::string mode = std::array{"last", "mean", "sum"}[Below(3)];
+    if (!IsFloat(type.dtype) && !IsComplex(type.dtype)) mode = "last";
+    if (!IsStatic(type)) return;
+    used_.insert(value);
+    const std::string name = Variable(mode == "sum" ? "total" : mode, type);
+    b.ApplyAll("assign_variable", {value}, {{"name", name}, {"mode", mode}});
+  }
+
+  void AssignInOrder(Builder& b, const Scope& scope) {
+    const ValueId value = Any(scope);
+    const TensorType type = b.type(value);
+    if (!IsStatic(type)) return;
+    used_.insert(value);
+    const std::string name = Variable("ordered", type);
+    b.ApplyAll("assign_variable", {value}, {{"name", name}, {"mode", "ordered"}});
+  }
+
+  void Read(Builder& b, Scope& scope, const std::string& kind) {
     const TensorType type = b.type(Any(scope));
     if (!IsStatic(type)) return;
-    const std::string name = Variable("read", type);
-    scope.values.push_back(
-        b.Apply("read_variable", {},
-                {{"name", name}, {"dtype", type.dtype}, {"shape", type.shape.dims()}}));
+    const Attrs attrs = {
+        {"name", Variable(kind, type)}, {"dtype", type.dtype}, {"shape", type.shape.dims()}};
+    scope.values.push_back(Note(b.Apply("read_variable", {}, attrs), kind != "read"));
+  }
+
+  // A line that knows its place among those of the loops around.
+  void Print(Builder& b, const Scope& scope) {
+    std::vector<ValueId> operands;
+    std::string message = StrCat("line ", ++numbers_);
+    for (int64_t i = Below(3); i > 0; --i) {
+      const ValueId value = Any(scope);
+      const DType dtype = b.type(value).dtype;
+      if (!IsInteger(dtype) && dtype != DType::kBool) continue;
+      used_.insert(value);
+      operands.push_back(value);
+      message += " {}";
+    }
+    Int64s place;
+    for (const auto& loop : loops_) {
+      place.push_back(loop.number);
+      operands.push_back(loop.index);
+    }
+    place.push_back(numbers_);
+    b.ApplyAll("print", operands, {{"message", message}, {"place", place}, {"rows", int64_t{0}}});
+  }
+
+  // What all iterations of the nearest pfor that come here make of some value.
+  void Meet(Builder& b, Scope& scope) {
+    const auto around = std::find_if(loops_.rbegin(), loops_.rend(),
+                                     [](const auto& loop) { return loop.extent.has_value(); });
+    const ValueId value = Any(scope);
+    const TensorType type = b.type(value);
+    if (in_order_ || !IsStatic(type) || type.dtype == DType::kBool) return;
+    std::vector<std::string> kinds = {"sum", "prod", "gather"};
+    if (!IsComplex(type.dtype)) kinds.insert(kinds.end(), {"max", "min"});
+    if (IsFloat(type.dtype) || IsComplex(type.dtype)) kinds.push_back("mean");
+    const Attrs attrs = {{"extent", std::vector<Dim>{*around->extent}}, {"kind", Choose(kinds)}};
+    used_.insert(value);
+    Add(scope, b.ApplyAll("iteration_reduce", {value}, attrs));
   }
 
   std::string Variable(const std::string& kind, const TensorType& type) {
@@ -427,6 +455,7 @@ class Generator {
     condition.Yield({condition.Apply("less", {trip, limit})});
     Builder body = b.In(b.NewRegion());
     const ValueId counter = body.AddArg({DType::kI64, Shape()});
+    Loop loop(this, counter);
     Scope inner = scope;
     inner.values.push_back(counter);
     Body(body, inner, &carried, depth);
@@ -446,6 +475,7 @@ class Generator {
     Builder body = b.In(b.NewRegion());
     Scope inner = scope;
     inner.values.push_back(body.AddArg({DType::kI64, Shape()}));
+    Loop loop(this, inner.values.back());
     Body(body, inner, &carried, depth);
     std::vector<ValueId> results = carried.results;
     Attrs attrs;
@@ -465,25 +495,14 @@ class Generator {
     Builder body = b.In(b.NewRegion());
     Scope inner = scope;
     inner.values.push_back(Note(body.AddArg({DType::kI64, Shape()}), true));
+    Loop loop(this, inner.values.back(), Dim(extent));
     Fill(body, inner, 1 + static_cast<int>(Below(4)), depth + 1);
     if (Chance(40)) {
-      ReduceIterations(body, inner, extent);
+      Meet(body, inner);
       Fill(body, inner, static_cast<int>(Below(3)), depth + 1);
     }
     body.Yield({Any(inner), Any(inner)});
     Add(scope, b.ApplyAll("pfor", count, {{"extent", std::vector<Dim>{extent}}}, {body.region()}));
-  }
-
-  // What all iterations of the pfor around make of some value.
-  void ReduceIterations(Builder& body, Scope& scope, int64_t extent) {
-    const ValueId value = Any(scope);
-    const TensorType type = body.type(value);
-    if (!IsStatic(type) || type.dtype == DType::kBool) return;
-    std::vector<std::string> kinds = {"sum", "prod", "gather"};
-    if (!IsComplex(type.dtype)) kinds.insert(kinds.end(), {"max", "min"});
-    if (IsFloat(type.dtype) || IsComplex(type.dtype)) kinds.push_back("mean");
-    const Attrs attrs = {{"extent", std::vector<Dim>{extent}}, {"kind", Choose(kinds)}};
-    Add(scope, body.ApplyAll("iteration_reduce", {value}, attrs));
   }
 
   const GeneratorOptions options_;
@@ -491,6 +510,14 @@ class Generator {
   Program program_;
   RegionId main_;
   ValueId loop_variable_;
+  struct LoopAround {
+    int64_t number;  // rises in the order of the program, with those of printed lines
+    ValueId index;
+    std::optional<Dim> extent;
+  };
+  std::vector<LoopAround> loops_;  // outermost first
+  int64_t numbers_ = 0;
+  bool in_order_ = false;  // variables are assigned in order, and iterations do not meet
   absl::flat_hash_set<ValueId> varying_;                   // as far as the generator knows
   absl::flat_hash_set<ValueId> used_;                      // by ops
   std::map<DType, std::vector<const Template*>> joining_;  // by the type of all operands
@@ -505,7 +532,8 @@ bool Uses(const Graph& graph, const std::string& variable) {
   const Graph compact = Compact(graph);
   for (int i = 0; i < compact.num_nodes(); ++i) {
     const Node& node = compact.node(NodeId(i));
-    const bool touches = node.op == "read_variable" || node.op == "update_variable";
+    const bool touches =
+        node.op == "read_variable" || node.op == "update_variable" || node.op == "assign_variable";
     if (touches && node.attr("name").AsString() == variable) return true;
   }
   return false;

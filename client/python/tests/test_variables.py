@@ -178,7 +178,206 @@ def test_errors_name_variable_value_and_line():
         weir.pfor(lambda i: value.assign_add(wnp.zeros(5, "float64")), 3)
     with pytest.raises(TypeError, match="weights is f64 and cannot take c64"):
         value.assign_add(np.complex64(1j))
-    with pytest.raises(weir.InvalidArgument, match="updated by sum and by max in one pfor"):
+    with pytest.raises(weir.InvalidArgument, match="updated by sum and updated by max in one pfor"):
         weir.pfor(lambda i: (value.assign_add(1.0), value.assign_max(i))[:0], 3)
     with pytest.raises(weir.TracingError, match="variable weights is not known while"):
         weir.jit(value.value)()
+
+
+def assigned(mode, n, loop=weir.pfor, start=100.0, **options):
+    """Lets odd iterations assign twice, in a branch and in a loop; returns what is left."""
+    value = weir.Variable(np.float64(start))
+
+    def body(i):
+        weir.cond(i % 2 == 1, lambda: value.assign(i * 1.0, mode), lambda: None)
+
+        def step(k, x):
+            value.assign(x + k, mode)
+            return x
+
+        weir.fori_loop(0, wnp.where(i % 2 == 1, i, 0), step, i * 10.0)
+
+    loop(body, n, **options)
+    return value.value()
+
+
+@pytest.mark.parametrize("options", [{}, {"chunk_size": 2}, {"strict": True}])
+@pytest.mark.parametrize("n", [0, 1, 2, 7])
+def test_assignments_of_iterations_meet(n, options):
+    # Iteration i ends with 11 i - 1.
+    left = [i * 10.0 + i - 1 for i in range(1, n, 2)]
+    assert assigned("last", n, **options) == (left[-1] if left else 100)
+    assert assigned("mean", n, **options) == (np.mean(left) if left else 100)
+    assert assigned("sum", n, **options) == (sum(left) if left else 100)
+    assert assigned("last", n, weir.for_loop) == (left[-1] if left else 100)
+    if "strict" not in options:
+        assert assigned("ordered", n, **options) == (left[-1] if left else 100)
+
+
+def test_an_assignment_is_seen_where_all_iterations_meet():
+    value = weir.Variable(np.float32(7))
+
+    def body(i):
+        before = value.read()
+        value.assign(before + i, "mean")
+        return before, value.read()
+
+    before, after = weir.pfor(body, 3, strict=True)
+    np.testing.assert_array_equal(before, [7, 7, 7])
+    np.testing.assert_array_equal(after, [8, 8, 8])
+    assert value.value() == 8
+
+
+def test_a_loop_inside_assigns_once_for_each_iteration_around():
+    value = weir.Variable(np.zeros(2))
+
+    weir.pfor(
+        lambda i: weir.pfor(lambda j: value.assign(wnp.ones(2) * (10 * i + j), "sum"), 3), 2
+    )
+    np.testing.assert_array_equal(value.value(), [36, 36])
+    weir.pfor(
+        lambda i: weir.pfor(
+            lambda j: value.assign(wnp.ones(2) * (10 * i + j), "mean"), i, capacity=4
+        ).size,
+        3,
+    )
+    # Of no iteration, of one and of two: the mean of 10 and 20.5.
+    np.testing.assert_array_equal(value.value(), [15.25, 15.25])
+
+
+def test_means_of_halves_are_made_in_single_precision():
+    values = np.array([2048, 1, 1], np.float16)
+    value = weir.Variable(np.float16(0))
+    weir.vmap(lambda x: value.assign(x, "mean"))(values)
+    assert value.value() == np.float16(2050 / 3)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("loop", [weir.pfor, weir.for_loop])
+def test_ordered_assignments_see_those_before(loop, n):
+    total = weir.Variable(np.int64(3))
+
+    def body(i):
+        square = i * i
+        before = total.read()
+        weir.cond(before % 2 == 0, lambda: total.assign(before + square, "ordered"), lambda: None)
+        total.assign(total.read() + 1, "ordered")
+        return before, total.read() * 2
+
+    before, doubled = loop(body, n)
+    expected, now = [], 3
+    for i in range(n):
+        expected.append(now)
+        now += i * i if now % 2 == 0 else 0
+        now += 1
+    np.testing.assert_array_equal(before, expected)
+    np.testing.assert_array_equal(doubled, np.array((expected + [now])[1:]) * 2)
+    assert total.value() == now
+
+
+def test_only_what_lies_between_runs_in_order():
+    total = weir.Variable(np.float64(0))
+    rows = np.arange(12.0).reshape(4, 3)
+
+    def body(row):
+        norm = wnp.sqrt((row * row).sum())
+        total.assign(total.read() + norm, "ordered")
+        return wnp.exp(-total.read()) * row
+
+    explanation = weir.explain(weir.vmap(body), rows)
+    assert [f["op"] for f in explanation.fallbacks] == ["assign_variable"]
+    assert "in the order of iterations" in explanation.fallbacks[0]["reason"]
+    assert "test_variables.py" in explanation.fallbacks[0]["location"]
+    in_order = explanation.text("state").split("for(")[1].split("} : ")[0]
+    assert "sqrt" not in in_order and "exp" not in in_order
+    with pytest.raises(weir.InvalidArgument, match=r"strict(.|\n)*assign_variable .*\.py:"):
+        weir.vmap(body, strict=True)(rows)
+    total.assign(0.0)
+    got = weir.vmap(body)(rows)
+    sums = np.cumsum(np.linalg.norm(rows, axis=1))
+    np.testing.assert_allclose(got, np.exp(-sums)[:, None] * rows, rtol=1e-12)
+
+
+def test_ordered_in_loops_inside_and_with_counts():
+    log = weir.Variable(np.zeros(8, np.int64))
+    at = weir.Variable(np.int64(0))
+
+    def note(number):
+        log.assign(log.read().at[at.read()].set(number), "ordered")
+        at.assign(at.read() + 1, "ordered")
+
+    def body(i):
+        weir.pfor(lambda j: note(10 * i + j), i, capacity=4)
+
+    weir.pfor(body, 4)
+    np.testing.assert_array_equal(log.value()[:6], [10, 20, 21, 30, 31, 32])
+    assert at.value() == 6
+
+
+def test_modes_that_cannot_be():
+    value = weir.Variable(np.int64(0), "v")
+    with pytest.raises(TypeError, match=r"variable v is i64, which has no mean .*py:"):
+        weir.pfor(lambda i: value.assign(i, "mean"), 3)
+    with pytest.raises(ValueError, match="mode must be one of last, mean, sum, ordered"):
+        value.assign(1, mode="first")
+    with pytest.raises(weir.TracingError, match="with mode sum in a for_loop .*py:"):
+        weir.for_loop(lambda i: value.assign(i, "sum"), 3)
+    with pytest.raises(weir.InvalidArgument, match="assigned with mode last and updated by sum"):
+        weir.pfor(lambda i: (value.assign(i, "last"), value.assign_add(i))[:0], 3)
+    with pytest.raises(weir.InvalidArgument, match="reduces over the iterations .*variable 'v'"):
+        weir.pfor(lambda i: value.assign(weir.psum(value.read() + i), "ordered"), 3)
+    other = weir.Variable(np.int64(0), "w")
+
+    def both(i):
+        def body():
+            other.assign(value.read(), "last")
+            value.assign(i, "ordered")
+
+        weir.cond(i > 1, body, lambda: None)
+
+    with pytest.raises(weir.InvalidArgument, match="variable 'w' is assigned between .* 'v'"):
+        weir.pfor(both, 3)
+
+
+def test_a_branch_does_not_see_what_the_other_wrote():
+    value = weir.Variable(np.int64(0))
+
+    def body(i):
+        return weir.cond(i > 1, lambda: (value.assign_add(1), i)[1], value.read)
+
+    with pytest.raises(weir.InvalidArgument, match="in a branch or loop of a pfor that writes it"):
+        weir.pfor(body, 3)
+
+
+def test_outside_of_loops_every_mode_assigns():
+    value = weir.Variable(np.float64(1))
+    for mode in (None, "last", "mean", "sum", "ordered"):
+        value.assign(value.value() + 1, mode)
+    assert value.value() == 6
+
+
+def test_bits_do_not_depend_on_the_number_of_workers():
+    values = np.random.default_rng(0).standard_normal(600).astype(np.float32)
+
+    def run(workers):
+        mean, total = weir.Variable(np.float32(1), "mean"), weir.Variable(np.float32(1), "total")
+        chain = weir.Variable(np.float32(1), "chain")
+
+        def body(i):
+            v = wnp.asarray(values)[i]
+            a = weir.cond(v > 0, lambda: weir.psum(v), lambda: weir.pmean(v * 2))
+            b = weir.fori_loop(0, i % 3, lambda k, s: s + weir.psum(s) * 1e-3, v)
+            mean.assign(a + b, "mean")
+            weir.cond(v > 1, lambda: total.assign(b, "sum"), lambda: None)
+            chain.assign(chain.read() * 0.99 + b, "ordered")
+            return a, b, chain.read()
+
+        with weir.connect(workers=workers):
+            results = weir.pfor(body, len(values))
+        return [np.asarray(x).tobytes() for x in results] + [
+            variable.value().tobytes() for variable in (mean, total, chain)
+        ]
+
+    expected = run(1)
+    assert run(2) == expected
+    assert run(3) == expected

@@ -1,7 +1,8 @@
 """Reductions over the iterations of the pfor (or vmap) around: every iteration gets the result.
 
 What stands before a reduction runs for all iterations, then the reduction, then what stands behind.
-So a reduction stands directly in the body, not in a branch or another loop inside of it.
+In a branch, or in a trip of a loop inside, those that come there take part, and the others are left
+out: all of `weir.cond`'s iterations that go the same way, all that still run in a `while_loop`.
 """
 
 from weir import core, errors, location, trace as tracing
@@ -12,7 +13,7 @@ class NeedsAllIterations(Exception):
 
 
 def psum(x):
-    """The sum of x over all iterations. Args: x, T[...]. Returns: T[...]."""
+    """The sum of x over all iterations that come here. Args: x, T[...]. Returns: T[...]."""
     return _reduce(x, "psum", "sum")
 
 
@@ -27,20 +28,33 @@ def pmin(x):
 
 
 def pmean(x):
-    """The mean of x over all iterations. Args: x, a float or complex T[...]. Returns: T[...]."""
+    """The mean of x over all iterations that come here. Args: x, a float or complex T[...].
+    Returns: T[...].
+    """
     return _reduce(x, "pmean", "mean")
 
 
 def all_gather(x):
-    """The values of all iterations. Args: x, T[...]. Returns: T[n, ...], by iteration; where only
-    the run knows how many there are, T[capacity, ...] with zeros behind.
+    """The values of all iterations. Args: x, T[...]. Returns: T[n, ...], by iteration, with zeros
+    for those that do not come here; where only the run knows how many there are, T[capacity, ...]
+    with zeros behind.
     """
     return _reduce(x, "all_gather", "gather")
 
 
+def nearest(trace):
+    """Returns: the frame of the innermost loop around whose iterations do not see one another, or
+    None. Those of `for_loop` never meet.
+    """
+    for frame in reversed(trace.own_loops):
+        if frame.count is not None or frame.replaces_pfor:
+            return frame
+    return None
+
+
 def _why_not(trace, frame):
     if frame is not None:
-        return "another loop is nearer to it"
+        return "a for_loop is nearer to it, which runs one iteration after the other"
     if trace.frames and trace.loops:
         return "a weir.function does not see the loops around its calls"
     return "there is none around it"
@@ -48,7 +62,7 @@ def _why_not(trace, frame):
 
 def _reduce(x, name, kind):
     trace = tracing.required(name)
-    frame = trace.own_loops[-1] if trace.own_loops else None
+    frame = nearest(trace)
     if frame is None or frame.count is None:
         raise errors.TracingError(
             f"{name} at {location.text()} reduces over the iterations of a pfor or vmap, but "
@@ -59,5 +73,6 @@ def _reduce(x, name, kind):
     x = core.as_array(x, f"the operand of {name}")
     attrs = {"kind": kind, "extent": (frame.count,)}
     result = core.apply("iteration_reduce", [x], attrs, weak_type=x.weak_type)
-    trace.forget_loop(result.value)
+    if frame.body == trace.region:
+        trace.forget_loop(result.value)
     return result

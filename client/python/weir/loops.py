@@ -58,7 +58,8 @@ def sequential_up_to(body, size, capacity):
     with trace.inside(region):
         value = trace.add_argument(region, "i64", (), "i")
         index = Array(trace, value, weak_type=True, origin=origin, is_index=True)
-        with trace.in_loop(index, "different"):
+        with trace.in_loop(index, "different") as frame:
+            frame.replaces_pfor = True
             leaves, structure = tree.flatten(body(index))
         inner = [core.as_array(leaf, "a result of the loop body") for leaf in leaves]
         varies = [region in trace.depends.get(x.value, ()) for x in inner]
@@ -163,7 +164,8 @@ def _stack(op, operands, body, n, to_iteration, randomness, chunked=False):
             leaves, structure = tree.flatten(body(index))
         else:
             count = n if op == "pfor" else None
-            with trace.in_loop(index, randomness, count, chunked):
+            with trace.in_loop(index, randomness, count, chunked) as frame:
+                frame.replaces_pfor = count is None
                 leaves, structure = tree.flatten(body(index))
         inner = [core.as_array(leaf, "a result of the loop body") for leaf in leaves]
         trace.builder.yield_(region, [x.value for x in inner])

@@ -49,6 +49,9 @@ def _ragged_pfor(body, n, capacity, chunk_size, strict):
 def for_loop(body, n, capacity=None):
     """The same as `pfor`, one iteration after the other: the baseline.
 
+    So a read of a variable sees what earlier iterations wrote, and iterations cannot meet: `psum`
+    and its like, and assignments by mean or sum, need a pfor.
+
     Args:
       body, n, capacity: as for `pfor`.
 

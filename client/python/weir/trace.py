@@ -41,8 +41,10 @@ class LoopFrame:
 
     A loop that does not count its trips has the index None; a draw inside then sets `needs_index`.
     `count` is the number of iterations of a pfor, and None for other loops; `chunked` says that
-    only some of them are traced together. `number` is that of `Trace.next_number`; what stands in
-    the condition of a loop `tests` before the body of the same trip.
+    only some of them are traced together. `replaces_pfor` marks a `for_loop`, whose iterations
+    would meet if it were a pfor. `body` is the region in which it was entered. `number` is that of
+    `Trace.next_number`; what stands in the condition of a loop `tests` before the body of the same
+    trip.
     """
 
     def __init__(self, number, index, randomness, count=None, chunked=False, tests=False):
@@ -52,6 +54,8 @@ class LoopFrame:
         self.randomness = randomness
         self.count = count
         self.chunked = chunked
+        self.replaces_pfor = False
+        self.body = None
         self.needs_index = False
 
 
@@ -183,6 +187,7 @@ class Trace:
 
     @contextlib.contextmanager
     def _in_frame(self, frame):
+        frame.body = self.region
         self.loops.append(frame)
         try:
             yield frame

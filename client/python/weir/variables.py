@@ -8,6 +8,7 @@ from weir import collectives, core, dtypes, errors, location, trace as tracing
 from weir.eager import operation
 
 _numbers = itertools.count()
+_MODES = ("last", "mean", "sum", "ordered")
 
 
 class Variable:
@@ -15,9 +16,10 @@ class Variable:
 
     A run takes the value that the variable has when it begins, and leaves the new one when it has
     succeeded; a run that fails changes nothing. Inside of a pfor or vmap, what the iterations add
-    (or the largest, the smallest) is combined over all of them: a read before it sees none of
-    that, a read behind it, directly in the body, all of it. Runs that share a variable must not
-    overlap.
+    (or the largest, the smallest, or what they assign with a mode) is combined over all of them: a
+    read before it sees none of that, a read behind it, directly in the body, all of it. What is
+    assigned in order (mode "ordered") has the sequential meaning everywhere. Runs that share a
+    variable must not overlap.
 
     Attributes:
       name: shown in programs and errors.
@@ -65,11 +67,36 @@ class Variable:
         attrs = {"name": name, "dtype": self._dtype_name, "shape": self.shape}
         return core.apply("read_variable", [], attrs)
 
-    def assign(self, value):
-        """Replaces the value. Raises: TracingError in a pfor or vmap, where it would be undefined
-        which iteration's value counts.
+    def assign(self, value, mode=None):
+        """Replaces the value.
+
+        Args:
+          value: T[...] of the variable.
+          mode: in a pfor or vmap, what the assignments of its iterations make together. Each
+            iteration counts with what it assigned last, in whatever branches and loops; one that
+            assigned nothing does not count, and if none did the variable stays as it is. A pfor
+            inside of another assigns once for each iteration around it.
+            "last": the value of the highest iteration, as `for_loop` leaves it.
+            "mean", "sum": over the iterations. Not in a `for_loop` that no pfor is around.
+            "ordered": the sequential meaning: each iteration sees what those before it left. What
+            touches the variable, or lies between, runs one iteration after the other: a fallback,
+            which strict refuses.
+            Elsewhere every mode just assigns.
+
+        Raises: TracingError in a pfor or vmap without a mode, where it would be undefined which
+          iteration's value counts; TypeError for the mean of integers, or the sum of bools.
         """
-        self._write(None, value)
+        if mode is not None and mode not in _MODES:
+            raise ValueError(
+                f"mode must be one of {', '.join(_MODES)}, found {mode!r} ({location.text()})"
+            )
+        exact = self._dtype_name == "bool" or self._dtype_name in dtypes.INTEGERS
+        if (mode == "mean" and exact) or (mode == "sum" and self._dtype_name == "bool"):
+            raise TypeError(
+                f"variable {self.name} is {self._dtype_name}, which has no {mode}"
+                f" ({location.text()})"
+            )
+        _assign(self, value, mode)
 
     def assign_add(self, value):
         """Adds to the value; in a pfor what all iterations add, in any order."""
@@ -119,19 +146,32 @@ class Variable:
 
 
 @operation
+def _assign(variable, value, mode):
+    operand = variable._operand(value)
+    trace = tracing.current()
+    in_pfor = any(frame.count is not None for frame in trace.loops)
+    given = f"variable {variable.name} is assigned {core.as_array(value).describe()}"
+    if mode is None and in_pfor:
+        raise errors.TracingError(
+            f"{given} in a pfor or vmap ({location.text()}): it is undefined which iteration's"
+            " value counts; say it by a mode, use assign_add, assign_max or assign_min, or assign"
+            " after the loop"
+        )
+    if mode in ("mean", "sum") and not in_pfor and collectives.nearest(trace) is not None:
+        raise errors.TracingError(
+            f"{given} with mode {mode} in a for_loop ({location.text()}), whose iterations run one"
+            " after the other and never meet; use pfor"
+        )
+    attrs = {"name": variable._note(writes=True)}
+    if mode is not None:
+        attrs["mode"] = mode
+    core.apply_all("assign_variable", [operand], attrs)
+
+
+@operation
 def _write(variable, kind, value, negate):
     operand = variable._operand(value)
-    if kind is None and any(frame.count is not None for frame in tracing.current().loops):
-        raise errors.TracingError(
-            f"variable {variable.name} is assigned {core.as_array(value).describe()} in a pfor or"
-            " vmap"
-            f" ({location.text()}): it is undefined which iteration's value counts; use assign_add,"
-            " assign_max or assign_min, or assign after the loop"
-        )
     name = variable._note(writes=True)
-    if kind is None:
-        core.apply_all("assign_variable", [operand], {"name": name})
-        return
     if negate:
         operand = core.elementwise("negate", operand)
     core.apply_all("update_variable", [operand], {"name": name, "kind": kind})

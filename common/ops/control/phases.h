@@ -8,11 +8,11 @@
 
 namespace weir {
 
-bool HasPhases(const Graph& graph);
-
 // Makes several pfors of each pfor that reduces over its iterations; values that a later one needs
-// are passed on by row. Returns: INVALID_ARGUMENT naming a reduction that does not stand directly
-// in the body of a pfor.
+// are passed on by row. Reductions in branches are brought to the body, without a part for the
+// iterations that go elsewhere; a loop that holds one becomes a loop around a pfor. Returns:
+// INVALID_ARGUMENT naming a reduction with no pfor around it or of another extent than that,
+// UNIMPLEMENTED one in an op that is no branch and no loop.
 absl::Status SplitPhases(Graph* graph);
 
 }  // namespace weir

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/ops/control/region.h"
 #include "common/ops/lang.h"
 
 namespace weir::control {
@@ -36,12 +37,58 @@ ValueId MeanOfRows(Builder& b, ValueId rows, ValueId count) {
   return b.Apply("divide", BroadcastAll(b, {sum, Cast(b, count, dtype)}));
 }
 
+// Makes each result of `body` something that the loop carries, and of which a trip writes its row.
+// Returns: what the loop starts with.
+std::vector<ValueId> WriteRows(Builder& b, RegionId body, const Dim& extent) {
+  Graph& graph = b.graph();
+  Builder inside = b.In(body);
+  std::vector<ValueId> starts;
+  for (size_t i = 0; i < graph.region(body).results.size() && b.ok(); ++i) {
+    const ValueId result = graph.region(body).results[i];
+    const TensorType type = WithLeading(extent, graph.type(result));
+    starts.push_back(Full(b, type.dtype, type.shape.dims(), 0));
+    std::vector<Dim> row = type.shape.dims();
+    row[0] = 1;
+    std::vector<ValueId> update = {inside.AddArg(type)};
+    update.push_back(inside.Apply("reshape", {result}, {{"shape", std::move(row)}}));
+    update.push_back(graph.region(body).args[0]);
+    for (int axis = 1; axis < type.rank(); ++axis) update.push_back(inside.Scalar<int64_t>(0));
+    graph.region(body).results[i] = inside.Apply("dynamic_update_slice", std::move(update));
+  }
+  return starts;
+}
+
 }  // namespace
 
 absl::Status CheckCount(int64_t count, int64_t extent) {
   if (count >= 0 && count <= extent) return absl::OkStatus();
   return absl::FailedPreconditionError(
       StrCat("the count ", count, " of a pfor is not in 0..", extent, ", its extent"));
+}
+
+void CheckCountNode(Builder& b, ValueId count, const Dim& extent) {
+  const ValueId begins = b.Apply("greater_equal", {count, b.Scalar<int64_t>(0)});
+  const ValueId ends = b.Apply("less_equal", {count, DimValue(b, extent)});
+  b.ApplyAll("check", {b.Apply("and", {begins, ends})},
+             {{"message",
+               StrCat("the count of a pfor is not in 0..", extent.ToString(), ", its extent")}});
+}
+
+std::vector<ValueId> LoopOverIterations(Builder& b, RegionId body,
+                                        const std::vector<ValueId>& counts, const Dim& extent) {
+  std::vector<ValueId> operands = counts;
+  Attrs attrs;
+  if (counts.empty()) {
+    operands.push_back(b.Apply("dimension_size", {}, {{"size", std::vector<Dim>{extent}}}));
+    // A loop that collects nothing has no extent.
+    const bool collects = !b.graph().region(body).results.empty();
+    if (collects) attrs.emplace("extent", std::vector<Dim>{extent});
+  } else {
+    CheckCountNode(b, counts[0], extent);
+    const std::vector<ValueId> starts = WriteRows(b, body, extent);
+    operands.insert(operands.end(), starts.begin(), starts.end());
+  }
+  return b.ApplyAll("for", std::move(operands), std::move(attrs), {body});
 }
 
 ValueId ReductionIdentity(Builder& b, const std::string& kind, const TensorType& type) {

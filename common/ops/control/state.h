@@ -25,11 +25,13 @@ absl::StatusOr<std::map<std::string, VariableUse>> VariablesOf(const Graph& grap
 // Each variable that the entry function touches becomes an argument of it, behind its own, and if
 // it is written a result, behind its own; in the order of their names and under their names.
 // Branches yield the values of variables and loops carry them. An iteration of a pfor has what it
-// adds itself; behind the loop that is reduced over the iterations and applied once, and a read
-// that follows an update in the body cuts the loop there. Does nothing without state. Returns:
-// INVALID_ARGUMENT naming variable and node: types that differ, an assignment in a pfor, updates of
-// two kinds in one, a read behind an update inside of a branch or loop there, an update in the
-// condition of a loop; UNIMPLEMENTED for a called function with state.
+// adds itself, or assigned last (assignment.h); behind the loop that is reduced over the iterations
+// and applied once, and a read that follows a write in the body cuts the loop there. Assignments in
+// order are taken out of pfors first (ordered.h). Does nothing without state. Returns:
+// INVALID_ARGUMENT naming variable and node: types that differ, an assignment in a pfor without a
+// mode, writes of two kinds in one, a read behind a write inside of a branch or loop there, a write
+// in the condition of a loop, the errors of SplitOrdered; UNIMPLEMENTED for a called function with
+// state.
 absl::Status ThreadState(Graph* graph);
 
 // For the ops themselves.

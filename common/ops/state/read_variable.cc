@@ -49,7 +49,8 @@ std::vector<Sample> Samples() {
 OpDef ReadVariableOp() {
   OpDef op;
   op.name = "read_variable";
-  op.summary = "the value of a variable of the program; in a pfor, with what all iterations added";
+  op.summary =
+      "the value of a variable of the program; in a pfor, with what all iterations wrote before";
   op.inputs = {0, 0};
   op.attrs = {
       {"name", Attr::Kind::kString}, {"dtype", Attr::Kind::kDType}, {"shape", Attr::Kind::kDims}};

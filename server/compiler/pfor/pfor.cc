@@ -7,7 +7,7 @@
 
 #include "common/base/status.h"
 #include "common/ir/builder.h"
-#include "common/ops/lang.h"
+#include "common/ops/control/ragged.h"
 #include "common/ops/registry.h"
 #include "server/compiler/effects.h"
 #include "server/compiler/pfor/convert.h"
@@ -143,9 +143,7 @@ class PforRemoval {
   }
 
   absl::StatusOr<std::vector<ValueId>> Convert(NodeId id, Builder& builder, Place place) {
-    if (!vectorizes()) {
-      return HasCount(graph_->node(id)) ? LoopOfCount(id, builder) : Loop(id, builder);
-    }
+    if (!vectorizes()) return Loop(id, builder);
     if (HasCount(graph_->node(id))) {
       return ConvertToRaggedRows(graph_, id, builder, &symbols_, report_);
     }
@@ -157,54 +155,11 @@ class PforRemoval {
 
   absl::StatusOr<std::vector<ValueId>> Loop(NodeId id, Builder& builder) {
     const Node node = graph_->node(id);
-    const ValueId trips =
-        builder.Apply("dimension_size", {}, {{"size", node.attr("extent").AsDims()}});
     graph_->region(node.regions[0]).parent = NodeId();
-    // A loop that collects nothing has no extent.
-    Attrs attrs;
-    if (!node.outputs.empty()) attrs.emplace("extent", node.attr("extent"));
-    std::vector<ValueId> outputs =
-        builder.ApplyAll("for", {trips}, std::move(attrs), {node.regions[0]});
+    std::vector<ValueId> outputs = control::LoopOverIterations(
+        builder, node.regions[0], node.inputs, node.attr("extent").AsDims()[0]);
     WEIR_RETURN_IF_ERROR(builder.status());
     return outputs;
-  }
-
-  // Carries the results, and writes a row of them in each trip.
-  absl::StatusOr<std::vector<ValueId>> LoopOfCount(NodeId id, Builder& builder) {
-    const Node node = graph_->node(id);
-    const RegionId body = node.regions[0];
-    CheckCountOf(node, builder);
-    graph_->region(body).parent = NodeId();
-    Builder inside(graph_, body, &Ops());
-    std::vector<ValueId> operands = node.inputs;
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const TensorType type = graph_->type(node.outputs[i]);
-      operands.push_back(Full(builder, type.dtype, type.shape.dims(), 0));
-      std::vector<Dim> row = type.shape.dims();
-      row[0] = 1;
-      std::vector<ValueId> update = {inside.AddArg(type)};
-      update.push_back(
-          inside.Apply("reshape", {graph_->region(body).results[i]}, {{"shape", std::move(row)}}));
-      update.push_back(graph_->region(body).args[0]);
-      for (int axis = 1; axis < type.rank(); ++axis) {
-        update.push_back(inside.Scalar<int64_t>(0));
-      }
-      graph_->region(body).results[i] = inside.Apply("dynamic_update_slice", std::move(update));
-    }
-    WEIR_RETURN_IF_ERROR(inside.status());
-    std::vector<ValueId> outputs = builder.ApplyAll("for", std::move(operands), {}, {body});
-    WEIR_RETURN_IF_ERROR(builder.status());
-    return outputs;
-  }
-
-  static void CheckCountOf(const Node& node, Builder& builder) {
-    const ValueId count = node.inputs[0];
-    const Dim extent = node.attr("extent").AsDims()[0];
-    const ValueId begins = builder.Apply("greater_equal", {count, builder.Scalar<int64_t>(0)});
-    const ValueId ends = builder.Apply("less_equal", {count, DimValue(builder, extent)});
-    builder.ApplyAll("check", {builder.Apply("and", {begins, ends})},
-                     {{"message", StrCat("the count of a pfor is not in 0..", extent.ToString(),
-                                         ", its extent")}});
   }
 
   Graph* graph_;
@@ -220,14 +175,7 @@ absl::Status RemovePfor(Graph* graph, const CompileOptions& options, CompileRepo
   const size_t before = report->fallbacks.size();
   PforRemoval removal(graph, options, report);
   WEIR_RETURN_IF_ERROR(removal.Run());
-  if (options.strict && report->fallbacks.size() > before) {
-    std::string list;
-    for (size_t i = before; i < report->fallbacks.size(); ++i) {
-      StrAppend(&list, "\n  ", report->fallbacks[i].ToString());
-    }
-    return InvalidArgument("strict: these would run in a loop over the iterations:", list);
-  }
-  return absl::OkStatus();
+  return options.strict ? CheckNoFallback(*report, before) : absl::OkStatus();
 }
 
 }  // namespace weir

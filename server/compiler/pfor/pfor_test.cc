@@ -356,17 +356,13 @@ TEST(PforTest, AReductionOverIterationsHasTheExtentOfItsLoop) {
       << status;
 }
 
-TEST(PforTest, AReductionOverIterationsStandsInTheBody) {
+TEST(PforTest, AReductionOverIterationsStandsInAPfor) {
   absl::StatusOr<Graph> graph = Parse(R"(
   func @main(%p: bool[]) -> (i64[3]) {
-    %out = pfor {extent = (3)} (%i: i64[]) {
-      %y = if(%p) {
-        %sum = iteration_reduce(%i) {extent = (3), kind = "sum"}
-        yield %sum
-      } {
-        yield %i
-      }
-      yield %y
+    %trips = constant {value = i64[] {3}}
+    %out = for(%trips) {extent = (3)} (%i: i64[]) {
+      %sum = iteration_reduce(%i) {extent = (3), kind = "sum"}
+      yield %sum
     }
     return %out
   })",
@@ -374,8 +370,84 @@ TEST(PforTest, AReductionOverIterationsStandsInTheBody) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   const absl::Status status = SplitPhases(&*graph);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(std::string(status.message()).find("directly in the body of a pfor"), std::string::npos)
+  EXPECT_NE(std::string(status.message()).find("must stand in the body of a pfor"),
+            std::string::npos)
       << status;
+}
+
+TEST(PforTest, ReductionsThatNeedNothingOfOneAnotherShareACut) {
+  absl::StatusOr<Graph> graph = Parse(R"(
+  func @main(%x: f32[n]) -> (i64[n]) {
+    %out = pfor {extent = (n)} (%i: i64[]) {
+      %sum = iteration_reduce(%i) {extent = (n), kind = "sum"}
+      %square = multiply(%i, %i)
+      %max = iteration_reduce(%square) {extent = (n), kind = "max"}
+      %both = add(%sum, %max)
+      %own = add(%both, %i)
+      %last = iteration_reduce(%own) {extent = (n), kind = "min"}
+      yield %last
+    }
+    return %out
+  })",
+                                      Ops());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ASSERT_TRUE(SplitPhases(&*graph).ok());
+  ASSERT_TRUE(Verify(*graph, Ops()).ok()) << Verify(*graph, Ops());
+  int loops = 0;
+  for (NodeId id : graph->region(graph->entry().body).nodes) {
+    loops += graph->node(id).op == "pfor" ? 1 : 0;
+  }
+  EXPECT_EQ(loops, 3) << Print(*graph);
+}
+
+// Rows are cut where iterations meet in loops and branches, of which none may be left to itself.
+TEST(PforTest, IterationsMeetInLoopsThatTheyLeave) {
+  constexpr char kText[] = R"(
+  func @main(%x: f32[n]) -> (i64[n], i64[n,2]) {
+    %zero = constant {value = i64[] {0}}
+    %one = constant {value = i64[] {1}}
+    %two = constant {value = i64[] {2}}
+    %sums, %rows = pfor {extent = (n)} (%i: i64[]) {
+      %odd = remainder(%i, %two)
+      %k, %sum = while(%zero, %zero) (%a: i64[], %b: i64[]) {
+        %more = less(%a, %i)
+        yield %more
+      } (%a2: i64[], %b2: i64[]) {
+        %step = case(%odd) {
+          %all = iteration_reduce(%i) {extent = (n), kind = "max"}
+          yield %all
+        } {
+          yield %one
+        }
+        %next = add(%b2, %step)
+        %a3 = add(%a2, %one)
+        yield %a3, %next
+      }
+      %r = for(%two) {extent = (2)} (%t: i64[]) {
+        %p = add(%t, %sum)
+        %least = iteration_reduce(%p) {extent = (n), kind = "min"}
+        yield %least
+      }
+      yield %sum, %r
+    }
+    return %sums, %rows
+  })";
+  CompileReport report;
+  const absl::StatusOr<Graph> converted = Convert(kText, &report, {.strict = true});
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  for (int64_t n : {0, 1, 2, 5}) {
+    const std::vector<Tensor> inputs = {Tensor::Zeros(DType::kF32, {n})};
+    const absl::StatusOr<std::vector<Tensor>> want = Interpret(*Parse(kText, Ops()), inputs);
+    ASSERT_TRUE(want.ok()) << want.status();
+    for (int64_t ranges : {1, 3}) {
+      InterpretOptions options;
+      options.shard_ranges = ranges;
+      const absl::StatusOr<std::vector<Tensor>> got = Interpret(*converted, inputs, options);
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_EQ(Difference((*got)[0], (*want)[0]), "") << n;
+      EXPECT_EQ(Difference((*got)[1], (*want)[1]), "") << n;
+    }
+  }
 }
 
 absl::Status StatusOf(const absl::StatusOr<Graph>& graph, const std::vector<Tensor>& inputs) {
