@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/interp/interpretation.h"
 #include "common/interp/lockstep.h"
-#include "common/interp/run.h"
 #include "common/ops/control/ordered.h"
 #include "common/ops/control/state.h"
 #include "common/ops/registry.h"
@@ -61,7 +61,8 @@ absl::Status Match(const Graph& graph, const Tensor& value, const Place& place, 
 
 class NodeContext : public EvalContext {
  public:
-  NodeContext(Run* run, NodeId id, absl::Span<const Tensor> inputs, Scope* scope, Values* slots)
+  NodeContext(Interpretation* run, NodeId id, absl::Span<const Tensor> inputs, Scope* scope,
+              Values* slots)
       : EvalContext(run->graph(), run->graph().node(id), inputs, *scope->symbols),
         run_(run),
         id_(id),
@@ -88,14 +89,15 @@ class NodeContext : public EvalContext {
   int64_t shard_ranges() const override { return run_->options().shard_ranges; }
 
  private:
-  Run* const run_;
+  Interpretation* const run_;
   const NodeId id_;
   Values* const slots_;
 };
 
 }  // namespace
 
-Run::Run(const Graph& graph, const InterpretOptions& options, Variables* variables)
+Interpretation::Interpretation(const Graph& graph, const InterpretOptions& options,
+                               Variables* variables)
     : graph_(graph),
       options_(options),
       variables_(variables),
@@ -104,15 +106,16 @@ Run::Run(const Graph& graph, const InterpretOptions& options, Variables* variabl
       waiting_(recursion_.sets().size()),
       ops_(graph.num_nodes()) {}
 
-absl::Status Run::Step() {
+absl::Status Interpretation::Step() {
   if (++steps_ <= options_.max_steps) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       StrCat("more than ", options_.max_steps, " steps; does a loop not end?"));
 }
 
 // Lone symbols first: a parameter may use a symbol that a later one binds.
-[[gnu::noinline]] absl::Status Run::BindArguments(const Function& function, const Values& args,
-                                                  Scope* scope) const {
+[[gnu::noinline]] absl::Status Interpretation::BindArguments(const Function& function,
+                                                             const Values& args,
+                                                             Scope* scope) const {
   const std::vector<ValueId>& params = graph_.region(function.body).args;
   if (args.size() != params.size()) {
     return InvalidArgument("@", function.name, " takes ", params.size(), " arguments, found ",
@@ -134,15 +137,16 @@ absl::Status Run::Step() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Values> Run::Call(const Function& function, Values args,
-                                 const SymbolBindings& symbols) {
+absl::StatusOr<Values> Interpretation::Call(const Function& function, Values args,
+                                            const SymbolBindings& symbols) {
   Scope scope(symbols);
   WEIR_RETURN_IF_ERROR(BindArguments(function, args, &scope));
   Values slots(lifetimes_.num_slots(function.body));
   return RunRegion(function.body, std::move(args), &scope, &slots);
 }
 
-absl::StatusOr<Values> Run::CallFrom(NodeId node, const Function& function, Values args) {
+absl::StatusOr<Values> Interpretation::CallFrom(NodeId node, const Function& function,
+                                                Values args) {
   const Recursion::Call* call = recursion_.Find(node);
   if (call == nullptr || call->is_tail) return Call(function, std::move(args), {});
   const Recursion::Set& set = recursion_.sets()[call->set];
@@ -155,8 +159,8 @@ absl::StatusOr<Values> Run::CallFrom(NodeId node, const Function& function, Valu
   return results;
 }
 
-[[gnu::noinline]] absl::Status Run::Enter(const Region& region, Values args, Scope* scope,
-                                          Values* slots) {
+[[gnu::noinline]] absl::Status Interpretation::Enter(const Region& region, Values args,
+                                                     Scope* scope, Values* slots) {
   if (args.size() != region.args.size()) {
     return absl::InternalError(
         StrCat("a region of ", region.args.size(), " arguments was given ", args.size()));
@@ -175,7 +179,8 @@ absl::StatusOr<Values> Run::CallFrom(NodeId node, const Function& function, Valu
   return absl::OkStatus();
 }
 
-absl::StatusOr<Values> Run::RunRegion(RegionId id, Values args, Scope* scope, Values* slots) {
+absl::StatusOr<Values> Interpretation::RunRegion(RegionId id, Values args, Scope* scope,
+                                                 Values* slots) {
   WEIR_RETURN_IF_ERROR(Enter(graph_.region(id), std::move(args), scope, slots));
   ++depth_;
   absl::StatusOr<Values> results = RunNodes(id, scope, slots);
@@ -183,12 +188,13 @@ absl::StatusOr<Values> Run::RunRegion(RegionId id, Values args, Scope* scope, Va
   return results;
 }
 
-[[gnu::noinline]] absl::Status Run::WithNode(const absl::Status& status, NodeId node) const {
+[[gnu::noinline]] absl::Status Interpretation::WithNode(const absl::Status& status,
+                                                        NodeId node) const {
   if (status.message().size() >= kEnoughContext) return status;
   return Annotate(status, graph_.Describe(node));
 }
 
-absl::StatusOr<Values> Run::RunNodes(RegionId id, Scope* scope, Values* slots) {
+absl::StatusOr<Values> Interpretation::RunNodes(RegionId id, Scope* scope, Values* slots) {
   const Region& region = graph_.region(id);
   for (NodeId node : region.nodes) {
     if (absl::Status status = RunNode(node, scope, slots); !status.ok()) {
@@ -204,13 +210,14 @@ absl::StatusOr<Values> Run::RunNodes(RegionId id, Scope* scope, Values* slots) {
   return results;
 }
 
-absl::Status Run::RunNode(NodeId id, Scope* scope, Values* slots) {
+absl::Status Interpretation::RunNode(NodeId id, Scope* scope, Values* slots) {
   WEIR_RETURN_IF_ERROR(Step());
   WEIR_ASSIGN_OR_RETURN(Values results, Evaluate(id, scope, slots));
   return Keep(id, std::move(results), scope, slots);
 }
 
-[[gnu::noinline]] absl::Status Run::Keep(NodeId id, Values results, Scope* scope, Values* slots) {
+[[gnu::noinline]] absl::Status Interpretation::Keep(NodeId id, Values results, Scope* scope,
+                                                    Values* slots) {
   const Node& node = graph_.node(id);
   if (results.size() != node.outputs.size()) {
     return absl::InternalError(
@@ -225,14 +232,14 @@ absl::Status Run::RunNode(NodeId id, Scope* scope, Values* slots) {
   return absl::OkStatus();
 }
 
-bool Run::RunsInLockstep(NodeId id) {
+bool Interpretation::RunsInLockstep(NodeId id) {
   if (graph_.node(id).op != "pfor") return false;
   const auto [it, added] = lockstep_.try_emplace(id, false);
   if (added) it->second = Lockstep::Needs(graph_, id);
   return it->second;
 }
 
-absl::StatusOr<Values> Run::Evaluate(NodeId id, Scope* scope, Values* slots) {
+absl::StatusOr<Values> Interpretation::Evaluate(NodeId id, Scope* scope, Values* slots) {
   const Node& node = graph_.node(id);
   WEIR_ASSIGN_OR_RETURN(const OpDef* op, Find(id));
   WEIR_RETURN_IF_ERROR(CheckSize(*op, node, *scope->symbols));
@@ -245,8 +252,8 @@ absl::StatusOr<Values> Run::Evaluate(NodeId id, Scope* scope, Values* slots) {
 }
 
 // Sizes that are known only from data are left to the op.
-[[gnu::noinline]] absl::Status Run::CheckSize(const OpDef& op, const Node& node,
-                                              const SymbolBindings& symbols) const {
+[[gnu::noinline]] absl::Status Interpretation::CheckSize(const OpDef& op, const Node& node,
+                                                         const SymbolBindings& symbols) const {
   for (ValueId output : node.outputs) {
     const TensorType& type = graph_.type(output);
     const absl::StatusOr<Extents> extents = type.shape.Evaluate(symbols);
@@ -261,7 +268,7 @@ absl::StatusOr<Values> Run::Evaluate(NodeId id, Scope* scope, Values* slots) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const OpDef*> Run::Find(NodeId id) {
+absl::StatusOr<const OpDef*> Interpretation::Find(NodeId id) {
   const OpDef*& op = ops_[id.value()];
   if (op == nullptr) op = FindOp(graph_.node(id).op);
   if (op == nullptr) return InvalidArgument("there is no op of this name");
@@ -275,7 +282,8 @@ namespace {
 absl::StatusOr<Values> RunFunction(const Graph& graph, const Function& function, Values args,
                                    const InterpretOptions& options, Variables* variables) {
   try {
-    return Run(graph, options, variables).Call(function, std::move(args), options.symbols);
+    return Interpretation(graph, options, variables)
+        .Call(function, std::move(args), options.symbols);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError("out of memory");
   }

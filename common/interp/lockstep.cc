@@ -75,7 +75,7 @@ bool Lockstep::MeetsInOrder(const Graph& graph) {
   return found;
 }
 
-Lockstep::Lockstep(Run* run, NodeId pfor)
+Lockstep::Lockstep(Interpretation* run, NodeId pfor)
     : run_(run), graph_(run->graph()), pfor_(graph_.node(pfor)) {
   in_order_ = OrderedIn(graph_, pfor_.regions[0]);
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/interp/run.h"
+#include "common/interp/interpretation.h"
 
 namespace weir {
 
@@ -20,7 +20,7 @@ class Lockstep {
   // True if the iterations of some pfor both meet and run in order: a part of it only does.
   static bool MeetsInOrder(const Graph& graph);
 
-  Lockstep(Run* run, NodeId pfor);
+  Lockstep(Interpretation* run, NodeId pfor);
 
   absl::StatusOr<Values> RunPfor(Scope* scope, Values* slots);
 
@@ -60,7 +60,7 @@ class Lockstep {
   absl::Status WriteBehind();
   absl::StatusOr<Values> Stacked(const Rows& results, const Scope& scope) const;
 
-  Run* const run_;
+  Interpretation* const run_;
   const Graph& graph_;
   const Node& pfor_;
   int64_t extent_ = 0;

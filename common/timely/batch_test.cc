@@ -165,7 +165,7 @@ class WatchedLedger {
     return {pointstamp.location.value(), ToOracle(pointstamp.time)};
   }
   bool IsInput(LocationId location) const {
-    return topology_->location(location).kind == Location::Kind::kInput;
+    return topology_->location(location).kind == PortLocation::Kind::kInput;
   }
   Pointstamp Draw() {
     const int64_t location = static_cast<int64_t>(random_.Below(topology_->num_locations()));

@@ -80,7 +80,7 @@ bool CapabilityLedger::IsJustified(const Pointstamp& pointstamp,
 }
 
 bool CapabilityLedger::IsHeldAt(LocationId location) const {
-  return reachability_.topology().location(location).kind != Location::Kind::kInput;
+  return reachability_.topology().location(location).kind != PortLocation::Kind::kInput;
 }
 
 int64_t CapabilityLedger::Held(const Pointstamp& pointstamp) const {

@@ -84,7 +84,7 @@ class ComponentSearch {
 
 absl::Status CausalOrder::Compute() {
   int64_t total = 0;
-  for (const Location& location : topology_.locations_) {
+  for (const PortLocation& location : topology_.locations_) {
     topology_.first_rank_.push_back(total);
     total += location.depth + 1;
   }
@@ -140,7 +140,7 @@ CausalOrder::Places CausalOrder::CycleWithoutCounter(const Places& component, in
   };
   for (const int64_t place : component) {
     // What goes through a request goes past it, too.
-    if (topology_.locations_[place].kind == Location::Kind::kRequest) continue;
+    if (topology_.locations_[place].kind == PortLocation::Kind::kRequest) continue;
     if (!scope(place).valid()) return Way(component, level, place, place);
     if (scope(place) == scope(component[0])) continue;
     Places cycle = Way(component, level, place, component[0]);

@@ -43,7 +43,7 @@ absl::StatusOr<Frontier> FrontierView::With(absl::Span<const Change> changes) co
   };
   for (const Change& change : changes) {
     WEIR_RETURN_IF_ERROR(topology_->CheckPointstamp(change.key.location, change.key.time));
-    if (topology_->location(change.key.location).kind != Location::Kind::kInput) {
+    if (topology_->location(change.key.location).kind != PortLocation::Kind::kInput) {
       return refuse(change, "is told of no input");
     }
     if (change.delta != 1 && change.delta != -1) return refuse(change, "neither comes nor goes");
@@ -66,7 +66,7 @@ absl::StatusOr<Frontier> FrontierView::With(absl::Span<const Change> changes) co
 }
 
 bool FrontierView::IsAtFrontier(const Pointstamp& pointstamp) const {
-  if (topology_->location(pointstamp.location).kind == Location::Kind::kInput) {
+  if (topology_->location(pointstamp.location).kind == PortLocation::Kind::kInput) {
     return frontier(pointstamp.location).Contains(pointstamp.time);
   }
   for (const Hop& hop : topology_->hops(pointstamp.location)) {

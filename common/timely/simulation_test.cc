@@ -93,7 +93,7 @@ Timestamp Simulation::MuchLater(const Timestamp& time) {
   return Timestamp(later);
 }
 
-std::vector<Change> Simulation::HeldAt(const Worker& worker, Location::Kind kind) const {
+std::vector<Change> Simulation::HeldAt(const Worker& worker, PortLocation::Kind kind) const {
   std::vector<Change> held;
   for (const Change& change : worker.sender.held()) {
     if (topology_->location(change.key.location).kind == kind) held.push_back(change);
@@ -113,7 +113,7 @@ void Simulation::SendFrom(LocationId output, const Timestamp& time, Activation* 
 void Simulation::React(const Pointstamp& cause, Activation* activation) {
   for (const Hop& hop : topology_->hops(cause.location)) {
     const std::optional<Timestamp> time = hop.summary.Apply(cause.time);
-    if (topology_->location(hop.to).kind == Location::Kind::kRequest) {
+    if (topology_->location(hop.to).kind == PortLocation::Kind::kRequest) {
       if (random_.Chance(0.3)) activation->push_back({{hop.to, Later(cause.time)}, 1});
       continue;
     }
@@ -137,7 +137,7 @@ std::string Simulation::Consume(Worker* worker, Kernel kernel) {
 }
 
 std::string Simulation::UseCapability(Worker* worker) {
-  const std::vector<Change> held = HeldAt(*worker, Location::Kind::kOutput);
+  const std::vector<Change> held = HeldAt(*worker, PortLocation::Kind::kOutput);
   if (held.empty()) return "";
   const Pointstamp chosen = held[Below(static_cast<int64_t>(held.size()))].key;
   Activation activation;
@@ -150,8 +150,8 @@ std::string Simulation::UseCapability(Worker* worker) {
 }
 
 std::string Simulation::ServeRequest(Worker* worker) {
-  for (const Change& change : HeldAt(*worker, Location::Kind::kRequest)) {
-    const Location& place = topology_->location(change.key.location);
+  for (const Change& change : HeldAt(*worker, PortLocation::Kind::kRequest)) {
+    const PortLocation& place = topology_->location(change.key.location);
     const LocationId input = topology_->input(place.port.vertex, place.port.number);
     if (!worker->view.IsComplete(input, change.key.time)) continue;
     for (const auto& [pointstamp, count] : truth_) {
@@ -318,7 +318,7 @@ std::string Simulation::Join() {
   if (!wrong.empty()) return wrong;
   for (int64_t l = 0; l < topology_->num_locations(); ++l) {
     const LocationId output(l);
-    if (topology_->location(output).kind != Location::Kind::kOutput) continue;
+    if (topology_->location(output).kind != PortLocation::Kind::kOutput) continue;
     if (tracker_.frontier(output).empty()) continue;
     const Pointstamp first = {output, Later(*tracker_.frontier(output).begin())};
     tracker_.Update(first.location, first.time, 1);
@@ -360,7 +360,7 @@ std::string Simulation::CheckFrontiers() const {
   const std::vector<OracleTimes> wanted = oracle_.Frontiers(truth_);
   for (int64_t l = 0; l < topology_->num_locations(); ++l) {
     const LocationId input(l);
-    if (topology_->location(input).kind != Location::Kind::kInput) continue;
+    if (topology_->location(input).kind != PortLocation::Kind::kInput) continue;
     for (const OracleTime& element : wanted[l]) {
       if (tracker_.frontier(input).Covers(FromOracle(element))) continue;
       return StrCat("I11: the frontier ", ToString(tracker_.frontier(input)), " at ",
@@ -382,7 +382,7 @@ std::string Simulation::CheckInside() const {
   const std::vector<OracleTimes> wanted = oracle_.Frontiers(truth_);
   for (int64_t l = 0; l < topology_->num_locations(); ++l) {
     const LocationId input(l);
-    if (!IsInside(input) || topology_->location(input).kind != Location::Kind::kInput) continue;
+    if (!IsInside(input) || topology_->location(input).kind != PortLocation::Kind::kInput) continue;
     for (const OracleTime& element : wanted[l]) {
       if (inner_->frontier(input).Covers(FromOracle(element))) continue;
       return StrCat("inner: the frontier ", ToString(inner_->frontier(input)), " at ",
@@ -415,7 +415,7 @@ std::string Simulation::CheckExact() const {
   const std::vector<OracleTimes> wanted = oracle_.Frontiers(truth_);
   for (int64_t l = 0; l < topology_->num_locations(); ++l) {
     const LocationId input(l);
-    if (topology_->location(input).kind != Location::Kind::kInput) continue;
+    if (topology_->location(input).kind != PortLocation::Kind::kInput) continue;
     if (ToOracle(tracker_.frontier(input)) != wanted[l]) {
       return StrCat("I18: ", ToString(tracker_.frontier(input)), " remains at ",
                     topology_->Describe(input));

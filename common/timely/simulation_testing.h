@@ -78,7 +78,7 @@ class Simulation {
   int64_t Below(int64_t bound) { return static_cast<int64_t>(random_.Below(bound)); }
   Timestamp Later(const Timestamp& time);      // or the same
   Timestamp MuchLater(const Timestamp& time);  // by an epoch
-  std::vector<Change> HeldAt(const Worker& worker, Location::Kind kind) const;
+  std::vector<Change> HeldAt(const Worker& worker, PortLocation::Kind kind) const;
   void SendFrom(LocationId output, const Timestamp& time, Activation* activation);
   void React(const Pointstamp& cause, Activation* activation);
   std::string Consume(Worker* worker, Kernel kernel);

@@ -105,7 +105,7 @@ void Topology::NumberLocations() {
   for (size_t v = 0; v < graph_.vertices().size(); ++v) {
     const LogicalGraph::Vertex& vertex = graph_.vertices()[v];
     first_.push_back(num_locations());
-    const auto number = [&](Location::Kind kind, const std::vector<ScopeId>& scopes) {
+    const auto number = [&](PortLocation::Kind kind, const std::vector<ScopeId>& scopes) {
       for (size_t i = 0; i < scopes.size(); ++i) {
         locations_.push_back({kind,
                               {VertexId(static_cast<int64_t>(v)), static_cast<int>(i)},
@@ -113,9 +113,9 @@ void Topology::NumberLocations() {
                               graph_.scope(scopes[i]).depth});
       }
     };
-    number(Location::Kind::kInput, vertex.inputs);
-    number(Location::Kind::kRequest, vertex.inputs);
-    number(Location::Kind::kOutput, vertex.outputs);
+    number(PortLocation::Kind::kInput, vertex.inputs);
+    number(PortLocation::Kind::kRequest, vertex.inputs);
+    number(PortLocation::Kind::kOutput, vertex.outputs);
   }
 }
 
@@ -134,10 +134,10 @@ void Topology::CollectInner(const LogicalGraph::Vertex& vertex, int input,
 void Topology::CollectHops() {
   std::vector<std::vector<Hop>> hops(locations_.size());
   for (size_t l = 0; l < locations_.size(); ++l) {
-    const Location& location = locations_[l];
-    if (location.kind == Location::Kind::kOutput) continue;
+    const PortLocation& location = locations_[l];
+    if (location.kind == PortLocation::Kind::kOutput) continue;
     CollectInner(graph_.vertex(location.port.vertex), location.port.number, &hops[l]);
-    if (location.kind == Location::Kind::kInput) {
+    if (location.kind == PortLocation::Kind::kInput) {
       hops[l].push_back({request(location.port.vertex, location.port.number),
                          PathSummary::Identity(location.depth), true});
     }
@@ -187,10 +187,10 @@ bool Topology::ComesBefore(LocationId a, const Timestamp& time_a, LocationId b,
 
 std::string Topology::Describe(LocationId id) const {
   if (!id.valid() || id.value() >= num_locations()) return StrCat("no location ", id.value());
-  const Location& place = location(id);
-  const char* const kind = place.kind == Location::Kind::kInput     ? "input "
-                           : place.kind == Location::Kind::kRequest ? "request at input "
-                                                                    : "output ";
+  const PortLocation& place = location(id);
+  const char* const kind = place.kind == PortLocation::Kind::kInput     ? "input "
+                           : place.kind == PortLocation::Kind::kRequest ? "request at input "
+                                                                        : "output ";
   return StrCat(kind, place.port.number, " of '", graph_.vertex(place.port.vertex).name, "'");
 }
 

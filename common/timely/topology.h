@@ -27,7 +27,7 @@ namespace weir {
 
 using LocationId = Id<struct LocationTag>;
 
-struct Location {
+struct PortLocation {
   enum class Kind { kInput, kRequest, kOutput };
 
   Kind kind = Kind::kInput;
@@ -50,7 +50,7 @@ class Topology {
 
   const LogicalGraph& graph() const { return graph_; }
   int num_locations() const { return static_cast<int>(locations_.size()); }
-  const Location& location(LocationId id) const { return locations_[id.value()]; }
+  const PortLocation& location(LocationId id) const { return locations_[id.value()]; }
   LocationId input(VertexId vertex, int number) const;
   LocationId request(VertexId vertex, int number) const;
   LocationId output(VertexId vertex, int number) const;
@@ -77,7 +77,7 @@ class Topology {
   void CollectInner(const LogicalGraph::Vertex& vertex, int input, std::vector<Hop>* hops) const;
 
   LogicalGraph graph_;
-  std::vector<Location> locations_;
+  std::vector<PortLocation> locations_;
   std::vector<int64_t> first_;      // of each vertex: inputs, requests, outputs
   std::vector<int64_t> first_hop_;  // of each location, and one more
   std::vector<Hop> hops_;

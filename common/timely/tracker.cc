@@ -10,7 +10,8 @@ namespace weir {
 Tracker::Tracker(std::shared_ptr<const Topology> topology)
     : topology_(std::move(topology)), places_(topology_->num_locations()) {
   for (int64_t l = 0; l < topology_->num_locations(); ++l) {
-    places_[l].is_followed = topology_->location(LocationId(l)).kind != Location::Kind::kRequest;
+    places_[l].is_followed =
+        topology_->location(LocationId(l)).kind != PortLocation::Kind::kRequest;
   }
 }
 
@@ -76,7 +77,7 @@ void Tracker::Spread(LocationId from, absl::Span<const ChangeBatch<Timestamp>::E
   if (changes.empty()) return;
   Place& place = places_[from.value()];
   if (!std::exchange(place.is_told, true)) told_.push_back(from);
-  const bool is_input = topology_->location(from).kind == Location::Kind::kInput;
+  const bool is_input = topology_->location(from).kind == PortLocation::Kind::kInput;
   for (const auto& [time, delta] : changes) {
     if (is_input) place.told.Add(time, delta);
     for (const Hop& hop : topology_->hops(from)) {
@@ -136,7 +137,7 @@ void Tracker::FindOverdrawn(LocationId location) {
 std::vector<Change> Tracker::Frontiers() const {
   std::vector<Change> all;
   for (int64_t l = 0; l < topology_->num_locations(); ++l) {
-    if (topology_->location(LocationId(l)).kind != Location::Kind::kInput) continue;
+    if (topology_->location(LocationId(l)).kind != PortLocation::Kind::kInput) continue;
     for (const Timestamp& time : frontier(LocationId(l))) all.push_back({{LocationId(l), time}, 1});
   }
   return all;

@@ -45,9 +45,9 @@ class Watched {
     const std::vector<OracleTimes> wanted = oracle.Frontiers(counts);
     const Topology& topology = tracker.topology();
     for (int64_t l = 0; l < topology.num_locations(); ++l) {
-      const Location::Kind kind = topology.location(LocationId(l)).kind;
-      if (kind == Location::Kind::kRequest) continue;
-      const bool is_input = kind == Location::Kind::kInput;
+      const PortLocation::Kind kind = topology.location(LocationId(l)).kind;
+      if (kind == PortLocation::Kind::kRequest) continue;
+      const bool is_input = kind == PortLocation::Kind::kInput;
       const Frontier& shown = tracker.frontier(LocationId(l));
       if (ToOracle(shown) == wanted[l] && (!is_input || seen_[l] == wanted[l])) continue;
       return StrCat(topology.Describe(LocationId(l)), ": ", ToString(shown), ", ", wanted[l].size(),
@@ -389,7 +389,7 @@ TEST(Explain, HoldersAreAllThatCouldResultInTheFrontier) {
     }
     watched.tracker.Propagate();
     const int64_t port = static_cast<int64_t>(random->Below(topology->num_locations()));
-    if (topology->location(LocationId(port)).kind == Location::Kind::kRequest) return "";
+    if (topology->location(LocationId(port)).kind == PortLocation::Kind::kRequest) return "";
     using Found = std::tuple<int64_t, OracleTime, int64_t, OracleTime>;
     std::set<Found> wanted, found;
     const OracleTimes frontier = watched.oracle.Frontiers(watched.counts)[port];

@@ -1,7 +1,7 @@
 // One run of a program: what the interpreter knows while it runs. Only common/interp includes this;
 // lives for one run, on one thread.
-#ifndef WEIR_COMMON_INTERP_RUN_H_
-#define WEIR_COMMON_INTERP_RUN_H_
+#ifndef WEIR_COMMON_INTERP_INTERPRETATION_H_
+#define WEIR_COMMON_INTERP_INTERPRETATION_H_
 
 #include <cstdint>
 #include <string_view>
@@ -35,9 +35,9 @@ struct Scope {
 
 using Values = std::vector<Tensor>;
 
-class Run {
+class Interpretation {
  public:
-  Run(const Graph& graph, const InterpretOptions& options, Variables* variables);
+  Interpretation(const Graph& graph, const InterpretOptions& options, Variables* variables);
 
   absl::StatusOr<Values> Call(const Function& function, Values args, const SymbolBindings& symbols);
   // The call that a node of a function makes.
@@ -79,4 +79,4 @@ class Run {
 
 }  // namespace weir
 
-#endif  // WEIR_COMMON_INTERP_RUN_H_
+#endif  // WEIR_COMMON_INTERP_INTERPRETATION_H_
