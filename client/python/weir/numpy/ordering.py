@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from weir import core, dtypes, indexing
+from weir import core, dtypes, indexing, location
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import reductions, shaping
@@ -103,17 +103,63 @@ def _quantiles(x, q, axis, keepdims):
 
 
 @operation
-def take(x, indices, axis=None):
+def take(x, indices, axis=None, mode=None, fill_value=None):
     """Returns: elements of x at `indices`, whose axes replace `axis`; of x made flat by default.
 
-    Negative positions count from the end; others outside are clamped.
+    Args:
+      x: the array.
+      indices: integers, known or traced.
+      axis: None or an axis.
+      mode: None: negative positions count from the end, known ones outside raise, traced ones are
+        clamped; "clip": all below 0 are 0, all behind the end the last; "wrap": counted round;
+        "fill": negative ones count from the end, what lies outside is `fill_value`.
+      fill_value: NaN by default, of integers the least one (of unsigned ones the greatest).
     """
     array = core.as_array(x)
     if axis is None:
         array, axis = shaping.ravel(array), 0
     at = core.canonical_axis(axis, array.ndim)
-    where = indices if core.is_scalar(indices) else core.as_array(indices)
-    return indexing.getitem(array, (slice(None),) * at + (where,))
+    if mode is None:
+        where = indices if core.is_scalar(indices) else core.as_array(indices)
+        return indexing.getitem(array, (slice(None),) * at + (where,))
+    where = core.as_array(indices)
+    if where.dtype_name not in dtypes.INTEGERS:
+        raise TypeError(f"take needs integers, found {where.describe()} ({location.text()})")
+    return _take_outside(array, core.cast(where, "i64"), at, mode, fill_value)
+
+
+def _take_outside(array, where, at, mode, fill_value):
+    """Elements at positions of which `mode` says what they are outside."""
+    extent = array.shape[at]
+    if mode not in ("clip", "wrap", "fill"):
+        raise ValueError(
+            f"mode must be None, 'clip', 'wrap' or 'fill', found {mode!r} ({location.text()})"
+        )
+    if not extent and mode != "fill" and where.size:
+        raise IndexError(f"take of an axis without elements: {array.describe()}")
+    if mode == "wrap":
+        inside = core.elementwise("floor_mod", where, max(extent, 1))
+    else:
+        low = where
+        if mode == "fill":
+            low = core.apply("select", [where < 0, where + extent, where])
+        inside = core.elementwise("maximum", core.elementwise("minimum", low, extent - 1), 0)
+    inside.is_index = True
+    if mode != "fill":
+        return indexing.getitem(array, (slice(None),) * at + (inside,))
+    name = array.dtype_name
+    if fill_value is None:
+        is_unsigned = name in dtypes.UNSIGNED + dtypes.BOOLS
+        fill_value = dtypes.greatest(name) if is_unsigned else math.nan
+        fill_value = dtypes.least(name) if name in dtypes.SIGNED else fill_value
+    shape = array.shape[:at] + where.shape + array.shape[at + 1 :]
+    fill = core.broadcast_to(core.to_dtype(fill_value, name), shape)
+    if not extent:
+        return fill
+    picked = indexing.getitem(array, (slice(None),) * at + (inside,))
+    is_there = core.apply("and", [low >= 0, low < extent])
+    is_there = core.broadcast_in_dim(is_there, shape, range(at, at + where.ndim))
+    return core.apply("select", [is_there, picked, fill])
 
 
 @operation

@@ -74,7 +74,9 @@ def histogram(x, bins=10, range=None, weights=None):  # pylint: disable=redefine
         low = elementwise.where(flat_range, elementwise.subtract(low, 0.5), low)
         high = elementwise.where(flat_range, elementwise.add(high, 0.5), high)
         steps = creation.linspace(0, 1, count + 1)
-        edges = core.cast(low + (high - low) * steps, flat.dtype_name)
+        # The sum that makes the last edge is rounded and may lie below the greatest element.
+        line = elementwise.where(steps == 1, high, low + (high - low) * steps)
+        edges = core.cast(line, flat.dtype_name)
     else:
         edges = core.as_array(creation.array(bins))
         count = edges.shape[0] - 1
