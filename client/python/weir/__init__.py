@@ -19,7 +19,7 @@ if int(_np.__version__.split(".")[0]) > 1:
         " 'numpy<2'"
     )
 
-from weir import errors, lax, nn, numpy, random, tree
+from weir import errors, lax, nn, numpy, random, special, tree
 from weir import methods as _methods  # attaches the operators of Array
 from weir._native import __version__
 from weir.array import Array
@@ -46,5 +46,5 @@ from weir.vectorize import vmap
 __all__ = (
     "Array List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
     " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin print"
-    " promote_types psum random scan switch tree vmap while_loop"
+    " promote_types psum random scan special switch tree vmap while_loop"
 ).split() + list(errors.__all__)
