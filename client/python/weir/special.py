@@ -133,7 +133,7 @@ def beta(a, b):
 @operation
 def comb(n, k, exact=False, repetition=False):
     """Returns: how many ways there are to choose k of n, as floats: 0 unless 0 <= k <= n; with
-    `repetition` each may be chosen again. Below 2^30 whole numbers are exact before they are rounded
+    `repetition` each may be chosen again. Below 2^30 whole numbers are exact until they are rounded
     to the type.
     """
     if exact:
