@@ -38,6 +38,7 @@ from weir.onnx import load_onnx
 from weir.optional import Optional
 from weir.parallel import for_loop, pfor
 from weir.printing import print
+from weir.segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from weir.session import Session, connect
 from weir.sparse import Sparse
 from weir.variables import Variable
@@ -46,5 +47,6 @@ from weir.vectorize import vmap
 __all__ = (
     "Array List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
     " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin print"
-    " promote_types psum random scan special switch tree vmap while_loop"
+    " promote_types psum random scan segment_max segment_mean segment_min segment_prod segment_sum"
+    " special switch tree vmap while_loop"
 ).split() + list(errors.__all__)
