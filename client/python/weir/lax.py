@@ -1,10 +1,12 @@
-"""One function for each op of the registry, and the structured loops and branches.
+"""One function for each op of the registry, the structured loops and branches, and what else
+jax.lax has.
 
 The functions are made from the op table (`weir.ops()`): operands by position, attributes as
 keywords, or by position behind the operands, in the order of the op table; as in JAX the operands
-of an op that takes any number may stand in a list. Nothing promotes or broadcasts, but a Python number takes the element type of the first
-array beside it and, for element-wise ops, its shape. Names that Python reserves get an underscore:
-`and_`, `or_`, `not_`.
+of an op that takes any number may stand in a list. Nothing promotes or broadcasts, but a Python
+number takes the element type of the first array beside it and, for element-wise ops, its shape.
+Names that Python reserves get an underscore: `and_`, `or_`, `not_`.
+
 Names of jax.lax that are no op (`associative_scan`, `conv_general_dilated`, ..) are in
 `lax_names.py`, and its short names of ops (`mul`, `lt`, ..) are aliases.
 """
