@@ -133,6 +133,9 @@ def test_fractions_and_exponents_of_every_size(kind):
     powers = np.arange(-2300, 2300, 13, dtype=np.int32)[:, None]
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(wnp.ldexp(x, powers), np.ldexp(x, powers))
+        # NumPy leaves out the sign of halves.
+        want = np.abs(np.spacing(x)) * np.where(x < 0, -1, 1).astype(kind)
+        np.testing.assert_array_equal(wnp.spacing(x), want)
 
 
 def test_types_make_arrays_and_are_types():

@@ -88,8 +88,29 @@ def spacing(x):
     x.
     """
     (array,) = core.promote_inexact(x)
+    if array.dtype_name in dtypes.COMPLEXES:
+        raise TypeError(
+            f"spacing takes real numbers, found {array.describe()} ({location.text()})"
+        )
+    if array.dtype_name in _HALVES:
+        return _spacing_of_halves(array)
     outwards = elementwise.where(array < 0, -math.inf, math.inf)
     return elementwise.nextafter(array, outwards) - array
+
+
+# By type: bits of the fraction, least exponent of normal numbers, greatest number.
+_HALVES = {"f16": (10, -14, 65504.0), "bf16": (7, -126, 3.3895313892515355e38)}
+
+
+def _spacing_of_halves(array):
+    width, least, greatest = _HALVES[array.dtype_name]
+    wide = core.cast(array, "f32")
+    exponent = elementwise.maximum(_parts(wide)[1] - 1, least)
+    exponent = elementwise.where(wide == 0, least, exponent)
+    size = _power_of_two(exponent - width, "f32")
+    size = elementwise.where(elementwise.abs(wide) == greatest, math.inf, size)
+    size = elementwise.where(elementwise.isfinite(wide), size, math.nan)
+    return core.cast(elementwise.where(wide < 0, -size, size), array.dtype_name)
 
 
 # --- Bits of bytes.

@@ -393,11 +393,9 @@ def fmin(x, y):
 
 @operation
 def logaddexp(x, y):
-    """Returns: log(exp(x) + exp(y)) without overflow."""
-    a, b = core.broadcast(*core.promote(x, y))
+    """Returns: log(exp(x) + exp(y)) without overflow; integers become f32."""
+    a, b = core.broadcast(*core.promote_inexact(x, y))
     greater = _MODULE.maximum(a, b)
-    if a.dtype_name not in dtypes.FLOATS:
-        return greater
     difference = core.apply("subtract", [a, b])
     tail = core.apply("log1p", [core.apply("exp", [core.apply("negate", [abs(difference)])])])
     # Equal infinities have no difference.

@@ -96,7 +96,8 @@ def _quantiles(x, q, axis, keepdims):
     high = core.elementwise("minimum", low + 1, last)
     below, above = ordered[low], ordered[high]
     part = core.reshape(part, (*part.shape, *[1] * (array.ndim - 1)))
-    out = below + (above - below) * part
+    # Infinities have no difference, and none is needed at an element.
+    out = core.apply("select", core.broadcast(part == 0, below, below + (above - below) * part))
     greatest = core.broadcast_to(ordered[last], out.shape)
     out = core.apply("select", [core.apply("is_nan", [greatest]), greatest, out])
     return core.reshape(out, (*core.as_array(q).shape, *kept)) if keepdims else out

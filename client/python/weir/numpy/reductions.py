@@ -148,7 +148,9 @@ def var(x, axis=None, dtype=None, ddof=0, keepdims=False, where=None):
     distance = elementwise.abs(wide - mean(wide, axes, keepdims=True, where=where))
     total = core.reduce("reduce_sum", _masked(distance * distance, where, 0), axes, keepdims)
     count = _count(distance, axes, keepdims, where)
-    return core.cast(elementwise.divide(total, count - ddof), dtypes.real_of(name))
+    # As in NumPy no degrees of freedom divide by 0.
+    freedom = elementwise.maximum(core.to_dtype(count, total.dtype_name) - ddof, 0)
+    return core.cast(elementwise.divide(total, freedom), dtypes.real_of(name))
 
 
 @operation

@@ -114,6 +114,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     (array,) = core.promote_inexact(y)
     at = core.canonical_axis(axis, array.ndim)
     extent = array.shape[at]
+    if not extent:
+        return reductions.sum(array, at)
     sums = core.slice_axis(array, at, 1, extent) + core.slice_axis(array, at, 0, extent - 1)
     if x is None:
         return reductions.sum(sums, at) * dx / 2
@@ -133,6 +135,8 @@ def unwrap(x, discont=None, axis=-1, period=2 * np.pi):
     """
     (array,) = core.promote_inexact(x)
     at = core.canonical_axis(axis, array.ndim)
+    if not array.shape[at]:
+        return array
     half = period / 2
     steps = reductions.diff(array, axis=at)
     near = elementwise.mod(steps + half, period) - half

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from weir import core, location
+from weir import core, dtypes, location
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import creation, elementwise, matrices, ordering, products, reductions, shaping
@@ -32,7 +32,9 @@ def cov(x, y=None, rowvar=True, ddof=1):
         table = core.concatenate(list(core.promote(table, _variables(y, rowvar))), 0)
     centred = table - reductions.mean(table, 1, keepdims=True)
     turned = shaping.transpose(elementwise.conj(centred))
-    return shaping.squeeze(products.matmul(centred, turned) / (table.shape[1] - ddof))
+    # As in NumPy no degrees of freedom divide by 0.
+    freedom = core.scalar(float(max(table.shape[1] - ddof, 0)), dtypes.real_of(table.dtype_name))
+    return shaping.squeeze(products.matmul(centred, turned) / freedom)
 
 
 def _variables(x, rowvar):
@@ -103,8 +105,11 @@ def nanprod(x, axis=None, keepdims=False):
 
 @operation
 def nanvar(x, axis=None, ddof=0, keepdims=False):
-    """Returns: the variance of what is not NaN."""
-    return reductions.var(x, axis, ddof=ddof, keepdims=keepdims, where=_there(x))
+    """Returns: the variance of what is not NaN; NaN where that are no more than `ddof`."""
+    there = _there(x)
+    found = reductions.var(x, axis, ddof=ddof, keepdims=keepdims, where=there)
+    count = reductions.sum(there, axis, keepdims=keepdims)
+    return elementwise.where(count > ddof, found, np.nan)
 
 
 @operation
@@ -153,7 +158,9 @@ def nanquantile(x, q, axis=None, keepdims=False):
     high = elementwise.minimum(low + 1, elementwise.maximum(core.cast(last, "i64"), 0))
     below = ordering.take_along_axis(ordered, low, axis)
     above = ordering.take_along_axis(ordered, high, axis)
-    out = below + (above - below) * (place - core.cast(low, array.dtype_name))
+    part = place - core.cast(low, array.dtype_name)
+    # Infinities have no difference, and none is needed at an element.
+    out = elementwise.where(part == 0, below, below + (above - below) * part)
     out = elementwise.where(last >= 0, out, np.nan)
     return core.reshape(out, kept if keepdims else _without(out.shape, axis))
 
