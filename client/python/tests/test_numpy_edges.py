@@ -85,6 +85,12 @@ def test_axes_without_elements(shape):
             assert_tree_close(getattr(wnp, name)(empty), getattr(np, name)(empty))
 
 
+def test_bins_of_nothing():
+    counts, edges = wnp.histogram(np.float32([]), 2)
+    assert counts.tolist() == [0, 0] and edges.tolist() == [0, 0.5, 1]
+    assert not wnp.histogram2d(np.float32([]), np.float32([]), 2)[0].any()
+
+
 def test_quantiles_of_infinities():
     x = np.float32([np.inf, -np.inf, 0, np.inf, 1])
     parts = np.float32([0, 0.25, 0.5, 0.75, 1])
@@ -115,3 +121,55 @@ def test_functions_of_floats_make_floats_of_integers(name, kind):
     assert got.dtype == np.float32
     want = getattr(np, name)(x.astype(np.float32), y.astype(np.float32))
     assert_tree_close(got, want)
+
+
+def test_searching_puts_nan_behind_all_numbers():
+    for line in (np.float32([1, 2, np.nan]), np.float32([]), np.float32([-np.inf, 0, 0, np.inf])):
+        values = np.float32([[np.nan, 5, 0], [-np.inf, np.inf, 1]])
+        for side in ("left", "right"):
+            want = np.searchsorted(line, values, side).astype(np.int32)
+            assert_same_bits(wnp.searchsorted(line, values, side), want)
+            search = weir.vmap(lambda v, a=line, s=side: wnp.searchsorted(a, v, s), strict=True)
+            got = search(values)
+            assert_same_bits(got, want)
+    with pytest.raises(ValueError, match="takes a sorted vector"):
+        wnp.searchsorted(X, X)
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_borders_of_bins_may_fall(right):
+    x = np.float32([-2, -1, 0.5, 1, 3])
+    for bins in (np.float32([-1, 0, 1]), np.float32([1, 0, -1]), np.float32([2])):
+        want = np.digitize(x, bins, right).astype(np.int32)
+        assert_same_bits(wnp.digitize(x, bins, right), want)
+        got = weir.vmap(lambda b: wnp.digitize(wnp.array(x), b, right), strict=True)(bins[None])
+        assert_same_bits(got[0], want)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_but_nan():
+    x = np.float32([[np.nan, np.nan, np.nan], [1, np.nan, 3]])
+    for name in ("nanmax", "nanmin", "nanmean", "nanmedian", "nanvar"):
+        assert_tree_close(getattr(wnp, name)(x, 1), getattr(np, name)(x, 1))
+        got = weir.vmap(getattr(wnp, name), strict=True)(x)
+        assert_tree_close(got, getattr(np, name)(x, 1))
+    # As in JAX; NumPy raises.
+    assert wnp.nanargmax(x, 1).tolist() == [-1, 2] and wnp.nanargmin(x, 1).tolist() == [-1, 0]
+    great = np.int64([2**60, 2**60 + 1])
+    assert wnp.nanargmax(great) == 1 and wnp.nanmax(great) == great[1]
+    z = np.complex64([complex(np.nan, 1), complex(np.inf, -np.inf)])
+    assert_same_bits(wnp.nan_to_num(z), np.nan_to_num(z))
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: wnp.quantile(X, 1.5), ValueError, "between 0 and 1, found 1.5"),
+        (lambda: wnp.percentile(X, [50, -10]), ValueError, "between 0 and 1, found -0.1"),
+        (lambda: wnp.average(X, 0, X[0]), ValueError, r"its one axis 0, found f32\[5\]"),
+        (lambda: wnp.average(X, weights=X[0]), ValueError, r"its one axis None"),
+    ],
+)
+def test_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

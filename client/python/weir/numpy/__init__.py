@@ -24,7 +24,7 @@ inf = _math.inf
 nan = _math.nan
 newaxis = None
 
-# The array API's names of functions that NumPy calls otherwise.
+# Other names of functions, most of them those of the array API.
 _SPELLINGS = {
     "acos": "arccos",
     "acosh": "arccosh",
@@ -37,6 +37,7 @@ _SPELLINGS = {
     "bitwise_left_shift": "left_shift",
     "bitwise_right_shift": "right_shift",
     "concat": "concatenate",
+    "fix": "trunc",
 }
 
 

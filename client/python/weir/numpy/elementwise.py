@@ -506,6 +506,9 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     given.
     """
     array = core.as_array(x)
+    if array.dtype_name in dtypes.COMPLEXES:
+        parts = [nan_to_num(part, nan, posinf, neginf) for part in (real(array), imag(array))]
+        return core.apply("complex", parts)
     if array.dtype_name not in dtypes.FLOATS:
         return array
     largest = (

@@ -63,6 +63,8 @@ def quantile(x, q, axis=None, keepdims=False):
     """
     if isinstance(q, Array) or np.ndim(q):
         return _quantiles(x, q, axis, keepdims)
+    if not 0 <= float(q) <= 1:
+        raise ValueError(f"a quantile lies between 0 and 1, found {q} ({location.text()})")
     array, at, kept = core.join_axes(core.promote_inexact(x)[0], axis)
     if not array.shape[at]:
         kind = array.dtype_name
@@ -196,18 +198,34 @@ def searchsorted(x, values, side="left"):
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', found {side!r}")
     line, wanted = core.promote(x, values)
-    wanted = core.expand_dims(wanted, [wanted.ndim])
-    return reductions.sum(
-        core.compare("less" if side == "left" else "less_equal", line, wanted), -1
-    )
+    if line.ndim != 1:
+        raise ValueError(
+            f"searchsorted takes a sorted vector, found {line.describe()} ({location.text()})"
+        )
+    if line.dtype_name == "bool":
+        line, wanted = core.cast(line, "u8"), core.cast(wanted, "u8")
+    flat = core.reshape(wanted, (wanted.size,))
+    # NaN stands behind all numbers, as in sort.
+    place = core.apply("searchsorted", [line, flat], {"side": side})
+    return core.reshape(core.cast(place, "i32"), wanted.shape)
 
 
 @operation
 def digitize(x, bins, right=False):
-    """Returns: the number of the bin of each element, as i32; `bins` is an increasing vector of
-    their borders.
+    """Returns: the number of the bin of each element, as i32; `bins` is a vector of their borders,
+    increasing or decreasing.
     """
-    return searchsorted(bins, x, "left" if right else "right")
+    borders = core.as_array(bins if isinstance(bins, Array) else np.asarray(bins))
+    if borders.ndim != 1:
+        raise ValueError(
+            f"digitize takes a vector of borders, found {borders.describe()} ({location.text()})"
+        )
+    if not borders.size:
+        return core.full(core.as_array(x).shape, 0, "i32")
+    up = searchsorted(borders, x, "left" if right else "right")
+    down = searchsorted(core.reverse(borders, [0]), x, "left" if right else "right")
+    rises = core.broadcast_to(borders[0] <= borders[-1], up.shape)
+    return core.apply("select", [rises, up, borders.size - down])
 
 
 @operation

@@ -166,7 +166,12 @@ def average(x, axis=None, weights=None, keepdims=False):
         return mean(x, axis, keepdims=keepdims)
     array, factors = core.promote_inexact(x, weights)
     if factors.shape != array.shape:
-        at = core.canonical_axis(axis, array.ndim)
+        at = 0 if axis is None else core.canonical_axis(axis, array.ndim)
+        if axis is None or factors.shape != array.shape[at : at + 1]:
+            raise ValueError(
+                f"the weights of average have the shape of {array.describe()} or of its one axis"
+                f" {axis}, found {factors.describe()} ({location.text()})"
+            )
         factors = core.reshape(factors, [e if i == at else 1 for i, e in enumerate(array.shape)])
         factors = core.broadcast_to(factors, array.shape)
     return sum(array * factors, axis, keepdims=keepdims) / sum(factors, axis, keepdims=keepdims)
@@ -207,20 +212,24 @@ def nanmean(x, axis=None, keepdims=False):
 
 @operation
 def nanmax(x, axis=None, keepdims=False):
-    """Returns: the greatest element that is not NaN."""
+    """Returns: the greatest element that is not NaN; NaN where all are."""
     array = core.as_array(x)
-    if array.dtype_name in dtypes.FLOATS:
-        array = elementwise.where(elementwise.isnan(array), -float("inf"), array)
-    return max(array, axis, keepdims)
+    if array.dtype_name not in dtypes.FLOATS:
+        return max(array, axis, keepdims)
+    missing = elementwise.isnan(array)
+    found = max(elementwise.where(missing, -float("inf"), array), axis, keepdims)
+    return elementwise.where(all(missing, axis, keepdims), float("nan"), found)
 
 
 @operation
 def nanmin(x, axis=None, keepdims=False):
-    """Returns: the smallest element that is not NaN."""
+    """Returns: the smallest element that is not NaN; NaN where all are."""
     array = core.as_array(x)
-    if array.dtype_name in dtypes.FLOATS:
-        array = elementwise.where(elementwise.isnan(array), float("inf"), array)
-    return min(array, axis, keepdims)
+    if array.dtype_name not in dtypes.FLOATS:
+        return min(array, axis, keepdims)
+    missing = elementwise.isnan(array)
+    found = min(elementwise.where(missing, float("inf"), array), axis, keepdims)
+    return elementwise.where(all(missing, axis, keepdims), float("nan"), found)
 
 
 # --- Positions.

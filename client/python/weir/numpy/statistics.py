@@ -64,13 +64,16 @@ def histogram(x, bins=10, range=None, weights=None):  # pylint: disable=redefine
     Args:
       x: real numbers; all axes count.
       bins: how many of equal width, known while tracing, or the increasing edges.
-      range: (low, high) of equal bins; the least and the greatest element by default.
+      range: (low, high) of equal bins; the least and the greatest element by default, 0 and 1
+        where there is none.
       weights: of the shape of x.
     """
     (flat,) = core.promote_inexact(shaping.ravel(x))
     if core.is_scalar(bins) or isinstance(bins, np.integer):
         count = operator.index(bins)
-        low, high = (reductions.min(flat), reductions.max(flat)) if range is None else range
+        if range is None:
+            range = (reductions.min(flat), reductions.max(flat)) if flat.size else (0.0, 1.0)
+        low, high = range
         # Bins of no width become one around the number.
         flat_range = elementwise.equal(low, high)
         low = elementwise.where(flat_range, elementwise.subtract(low, 0.5), low)
@@ -120,14 +123,26 @@ def nanstd(x, axis=None, ddof=0, keepdims=False):
 
 @operation
 def nanargmax(x, axis=None, keepdims=False):
-    """Returns: the position of the greatest element that is not NaN, as i32."""
-    return reductions.argmax(elementwise.where(_there(x), x, -np.inf), axis, keepdims)
+    """Returns: the position of the greatest element that is not NaN, as i32; -1 where all
+    are.
+    """
+    if core.as_array(x).dtype_name not in dtypes.FLOATS:
+        return reductions.argmax(x, axis, keepdims)
+    there = _there(x)
+    found = reductions.argmax(elementwise.where(there, x, -np.inf), axis, keepdims)
+    return elementwise.where(reductions.any(there, axis, keepdims), found, -1)
 
 
 @operation
 def nanargmin(x, axis=None, keepdims=False):
-    """Returns: the position of the smallest element that is not NaN, as i32."""
-    return reductions.argmin(elementwise.where(_there(x), x, np.inf), axis, keepdims)
+    """Returns: the position of the smallest element that is not NaN, as i32; -1 where all
+    are.
+    """
+    if core.as_array(x).dtype_name not in dtypes.FLOATS:
+        return reductions.argmin(x, axis, keepdims)
+    there = _there(x)
+    found = reductions.argmin(elementwise.where(there, x, np.inf), axis, keepdims)
+    return elementwise.where(reductions.any(there, axis, keepdims), found, -1)
 
 
 @operation
