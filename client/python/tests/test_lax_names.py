@@ -93,6 +93,7 @@ def test_a_call_names_an_attribute_once():
         lax.reshape(X, (24,), shape=(24,))
     with pytest.raises(TypeError, match="at most 1 operands and 1 attributes by position, found 3"):
         lax.reshape(X, (24,), 1)
+    assert_same_bits(lax.sort(X, 0), np.sort(X, 0))
     assert_same_bits(lax.concatenate(X, Y, axis=0), np.concatenate([X, Y]))
 
 
@@ -127,6 +128,8 @@ def test_associative_scan_takes_few_steps():
 
     explanation = weir.explain(weir.jit(function), np.ones(1024))
     assert explanation.counters["elements"]["multiply"] <= 2 * 1024
+    with pytest.raises(TypeError, match=r"must return f32\[2,6\] for such, found f32\[1,6\]"):
+        lax.associative_scan(lambda a, b: a[:1], X)
     with pytest.raises(ValueError, match="equal sizes along axis 0"):
         lax.associative_scan(lambda a, b: a, (X, X[:2]))
 
@@ -273,6 +276,8 @@ def test_segments():
     assert_same_bits(weir.segment_mean(data, ids, num_segments=5), want)
     assert weir.segment_max(np.int32([3]), np.int32([1]), 2).tolist() == [-(2**31), 3]
     assert weir.segment_max(np.array([True]), np.array([1]), 2).tolist() == [False, True]
+    with pytest.raises(ValueError, match="of at least 0, found -1"):
+        weir.segment_sum(data, ids, -1)
     with pytest.raises(TypeError, match="segment_sum needs num_segments"):
         weir.segment_sum(data, ids)
     with pytest.raises(ValueError, match="with the leading axes of the data"):

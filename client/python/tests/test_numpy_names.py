@@ -156,6 +156,8 @@ def test_types_make_arrays_and_are_types():
         assert kind.itemsize == np.dtype(kind).itemsize and name in repr(kind)
         assert np.zeros(2, kind).dtype == kind and wnp.zeros(2, kind).dtype == kind
         assert type(kind(1)) is np.ndarray and kind([1]).dtype == kind
+    # An array has a type and is none.
+    assert not weir.jit(lambda x: x == wnp.float32)(x)
     with pytest.raises(OverflowError, match="300 is out of range for i8"):
         wnp.int8(300)
     # A type is strong where a Python number is weak.
@@ -334,6 +336,7 @@ def test_roots():
         (lambda: wnp.fill_diagonal(V, 1), ValueError, "needs two axes"),
         (lambda: wnp.fill_diagonal(X, 1, inplace=True), NotImplementedError, "inplace=False"),
         (lambda: wnp.put_along_axis(X, K[0], 1, 0), ValueError, "equal numbers of axes"),
+        (lambda: wnp.r_["x", V], ValueError, "up to three numbers .* found 'x'"),
         (lambda: wnp.packbits(V), TypeError, "bools or integers"),
         (lambda: wnp.unpackbits(K), TypeError, "takes u8, found i32"),
         (lambda: wnp.unpackbits(B, bitorder="x"), ValueError, "found 'x'"),

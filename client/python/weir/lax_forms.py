@@ -25,6 +25,8 @@ def taken_apart(row, operands, attrs):
     operands, rest = list(operands), []
     if row["max_inputs"] is None:
         places = [i for i, x in enumerate(operands) if isinstance(x, (list, tuple))]
+        if not places and row["name"] == "sort" and type(operands[-1]) is int:
+            operands, rest = operands[:-1], operands[-1:]
         if places:
             first = places[0]
             rest = operands[first + 1 :]

@@ -350,7 +350,14 @@ def associative_scan(function, elems, reverse=False, axis=0):
                 f"the function of associative_scan must return the structure {structure}, found"
                 f" {shape} ({location.text()})"
             )
-        return [core.as_array(leaf) for leaf in found]
+        found = [core.as_array(leaf) for leaf in found]
+        for got, want in zip(found, first):
+            if got.type_text != want.type_text:
+                raise TypeError(
+                    f"the function of associative_scan must return {want.type_text} for such,"
+                    f" found {got.describe()} ({location.text()})"
+                )
+        return found
 
     def turned(rows):
         return [core.reverse(x, [at]) for x, at in zip(rows, places)] if reverse else rows

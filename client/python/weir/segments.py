@@ -15,6 +15,8 @@ def _segments(what, data, segment_ids, num_segments):
             f" ({location.text()})"
         )
     count = core.known_integer(num_segments, "num_segments")
+    if count < 0:
+        raise ValueError(f"{what} needs num_segments of at least 0, found {count}")
     if ids.dtype_name not in dtypes.INTEGERS or ids.shape != rows.shape[: ids.ndim]:
         raise ValueError(
             f"{what} takes integers with the leading axes of the data, found {ids.describe()} and"

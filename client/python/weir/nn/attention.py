@@ -51,11 +51,7 @@ def dot_product_attention(
     name = query.dtype_name
     batch, t, heads, features = query.shape
     s, groups = key.shape[1:3]
-    grouped = core.reshape(query, (batch, t, groups, heads // groups, features))
-    scores = products.einsum("btghf,bsgf->bghts", grouped, key)
-    scores = core.reshape(scores, (batch, heads, t, s))
-    scores = core.cast(scores, "f64" if name == "f64" else "f32")
-    scores = scores * (1 / math.sqrt(features) if scale is None else scale)
+    scores = _scores(query, key, 1 / math.sqrt(features) if scale is None else scale)
     if bias is not None:
         scores = scores + core.cast(_leading(bias, 4), scores.dtype_name)
     seen = _seen(batch, t, s, is_causal, key_value_seq_lengths, local_window_size)
@@ -71,6 +67,16 @@ def dot_product_attention(
         there = _shorter(query_seq_lengths, batch, t)
         out = elementwise.where(core.reshape(there, (batch, t, 1, 1)), out, 0)
     return out if has_batch else core.reshape(out, out.shape[1:])
+
+
+def _scores(query, key, scale):
+    """Returns: f32[batch, heads, t, s], or f64, the scaled products."""
+    batch, t, heads, features = query.shape
+    s, groups = key.shape[1:3]
+    grouped = core.reshape(query, (batch, t, groups, heads // groups, features))
+    scores = products.einsum("btghf,bsgf->bghts", grouped, key)
+    scores = core.reshape(scores, (batch, heads, t, s))
+    return scale * core.cast(scores, "f64" if query.dtype_name == "f64" else "f32")
 
 
 def _check_shapes(query, key, value):

@@ -1,8 +1,10 @@
 """Grids and joins that are written as an index, and places in an array of a known shape."""
 
+import re
+
 import numpy as np
 
-from weir import core, trace as tracing
+from weir import core, location, trace as tracing
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import creation, ordering, places, shaping
@@ -63,7 +65,12 @@ class _Joiner:
             if text in ("r", "c"):
                 axis, ndmin, place, is_column = -1, 2, -1, text == "c"
             else:
-                numbers = [int(part) for part in text.split(",")]
+                numbers = [int(part) for part in re.findall(r"-?\d+", text)]
+                if text != ",".join(map(str, numbers)) or len(numbers) > 3:
+                    raise ValueError(
+                        f"a text in front is 'r', 'c' or up to three numbers such as '0,2,-1',"
+                        f" found {text!r} ({location.text()})"
+                    )
                 axis, ndmin, place = numbers + [axis, ndmin, place][len(numbers) :]
         return _joined(items, axis, ndmin, place, is_column)
 

@@ -54,6 +54,9 @@ class _ScalarType:
         return (_ScalarType, (self.dtype.name,))
 
     def __eq__(self, other):
+        # An array has a type and is none.
+        if isinstance(other, Array) or core.is_numpy(other):
+            return NotImplemented
         return self.dtype == (other.dtype if isinstance(other, _ScalarType) else other)
 
     def __hash__(self):
