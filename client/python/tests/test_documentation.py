@@ -16,6 +16,7 @@ MODULES = [
     weir.numpy.fft,
     weir.numpy.linalg,
     weir.random,
+    weir.special,
     weir.tree,
 ]
 

@@ -19,7 +19,7 @@ if int(_np.__version__.split(".")[0]) > 1:
         " 'numpy<2'"
     )
 
-from weir import errors, lax, nn, numpy, random, tree
+from weir import errors, lax, nn, numpy, random, special, tree
 from weir import methods as _methods  # attaches the operators of Array
 from weir._native import __version__
 from weir.array import Array
@@ -39,6 +39,7 @@ from weir.onnx import load_onnx
 from weir.optional import Optional
 from weir.parallel import for_loop, pfor
 from weir.printing import print
+from weir.segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from weir.session import Session, connect
 from weir.sparse import Sparse
 from weir.variables import Variable
@@ -47,5 +48,6 @@ from weir.vectorize import vmap
 __all__ = (
     "Array Dim List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
     " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin print"
-    " promote_types psum random scan switch tree vmap while_loop"
+    " promote_types psum random scan segment_max segment_mean segment_min segment_prod segment_sum"
+    " special switch tree vmap while_loop"
 ).split() + list(errors.__all__)

@@ -11,11 +11,22 @@ from weir import errors
 
 
 class BFloat16:
-    """The type bf16, which NumPy does not have. Results of this type come back as float32."""
+    """The type bf16, which NumPy does not have. Results of this type come back as float32.
+
+    Called, it makes an array of this type: `bfloat16(x)`.
+    """
 
     name = "bfloat16"
     itemsize = 2
     kind = "V"
+
+    def __call__(self, x=0):
+        """Returns: x, a number, nested lists or an array, as array of this type; outside of traced
+        functions as float32.
+        """
+        from weir.numpy import elementwise, creation  # which are made of types
+
+        return elementwise.astype(creation.array(x), self)
 
     def __repr__(self):
         return "weir.bfloat16"

@@ -4,8 +4,8 @@ An index has one entry for each axis: a slice with Python bounds, an integer, or
 (traced or not). What lies outside: an integer known while tracing raises IndexError, a traced one
 is clamped when reading and dropped when updating, as in JAX. Negative numbers count from the end.
 
-A boolean mask stands alone. One that is known chooses elements as in NumPy; a traced one gives a
-`weir.List` of them, as only the run knows how many there are.
+A boolean mask that is known chooses elements as in NumPy, alone or beside other items. A traced one
+stands alone and gives a `weir.List` of them, as only the run knows how many there are.
 """
 
 import numpy as np
@@ -100,6 +100,7 @@ class _Plan:
 def _expand(x, index):
     """Returns: one item for each axis of the result of adding new axes, without an ellipsis."""
     items = list(index) if isinstance(index, tuple) else [index]
+    items = _without_known_masks(x, items)
     for item in items:
         _check_item(item)
     used = sum(1 for item in items if item is not None and item is not Ellipsis)
@@ -115,14 +116,45 @@ def _expand(x, index):
     return items[:at] + rest + items[at + 1 :]
 
 
+def _without_known_masks(x, items):
+    """Returns: the items with the places that they choose, one vector for each axis, instead of
+    masks that are known.
+    """
+    widths = [_width(item) for item in items]
+    out, axis = [], 0
+    for k, (item, width) in enumerate(zip(items, widths)):
+        if item is Ellipsis:
+            axis = x.ndim - sum(widths[k + 1 :])
+        elif core.is_numpy(item) and is_mask(item):
+            if item.shape != x.shape[axis : axis + width]:
+                raise IndexError(
+                    f"a mask of shape {item.shape} does not fit the axes from {axis} on of"
+                    f" {x.describe()} ({location.text()})"
+                )
+            out += np.nonzero(item)
+            axis += width
+            continue
+        axis += width
+        out.append(item)
+    return out
+
+
+def _width(item):
+    """Returns: how many axes of an array an item of an index is for."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if is_mask(item) else 1
+
+
 def _check_item(item):
     is_bool = isinstance(item, bool) or (
         (isinstance(item, Array) or core.is_numpy(item)) and core.type_of(item)[0] == "bool"
     )
     if is_bool:
         raise IndexError(
-            f"a boolean mask as index at {location.text()} must stand alone and have axes; use"
-            " weir.numpy.where(mask, x, y) to choose element by element, or where= of a reduction"
+            f"a boolean mask as index at {location.text()} must stand alone or be known, and have"
+            " axes; use weir.numpy.where(mask, x, y) to choose element by element, or where= of a"
+            " reduction"
         )
     if isinstance(item, (list, str, float)):
         raise TypeError(
@@ -370,6 +402,36 @@ class IndexUpdater:
     def max(self, value):
         """Takes the greater one of element and `value`."""
         return self._update("max", value)
+
+    def divide(self, value):
+        """Divides by `value`; integers become f32, all of them."""
+        name = dtypes.to_inexact(self._x.dtype_name)
+        ones = core.full(self._x.shape, 1, name)
+        return core.cast(self._x, name) / IndexUpdater(ones, self._index).multiply(value)
+
+    def power(self, value):
+        """Takes to the power `value`, of several to that of their product."""
+        ones = core.full(self._x.shape, 1, self._x.dtype_name)
+        return self._x ** IndexUpdater(ones, self._index).multiply(value)
+
+    def apply(self, function):
+        """Puts `function` of the elements in their place, a function of all of x that works element
+        by element; as often as each is named.
+        """
+        from weir import carried  # which is made of indexing
+
+        zeros = IndexUpdater(core.full(self._x.shape, 0, "i64"), self._index)
+        often = zeros.add(1)
+
+        def once(step, x):
+            made = core.broadcast_to(core.to_dtype(function(x), x.dtype_name), x.shape)
+            return core.apply("select", [core.elementwise("greater", often, step), made, x])
+
+        if is_mask(self._index) or not _Plan(self._x, self._index).arrays:
+            return once(0, self._x)
+        attrs = {"axes": list(range(self._x.ndim))}
+        most = core.apply("reduce_max", [often], attrs) if self._x.size else 0
+        return carried.fori_loop(0, most, once, self._x)
 
     def _update(self, combiner, value):
         value = core.to_dtype(value, self._x.dtype_name)

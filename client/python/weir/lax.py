@@ -1,23 +1,30 @@
-"""One function for each op of the registry, and the structured loops and branches.
+"""One function for each op of the registry, the structured loops and branches, and what else
+jax.lax has.
 
 The functions are made from the op table (`weir.ops()`): operands by position, attributes as
-keywords. Nothing promotes or broadcasts, but a Python number takes the element type of the first
-array beside it and, for element-wise ops, its shape. Names that Python reserves get an underscore:
-`and_`, `or_`, `not_`.
+keywords, or by position behind the operands, in the order of the op table; as in JAX the operands
+of an op that takes any number may stand in a list. Nothing promotes or broadcasts, but a Python
+number takes the element type of the first array beside it and, for element-wise ops, its shape.
+Names that Python reserves get an underscore: `and_`, `or_`, `not_`.
+
+Names of jax.lax that are no op (`associative_scan`, `conv_general_dilated`, ..) are in
+`lax_names.py`, and its short names of ops (`mul`, `lt`, ..) are aliases.
 """
 
 import keyword
 import sys
 
-from weir import _native, core, dtypes
+from weir import _native, core, dtypes, lax_forms, lax_names
 from weir.branches import cond, switch
 from weir.carried import fori_loop, scan, while_loop
+from weir.collectives import all_gather, pmax, pmean, pmin, psum
 from weir.eager import operation
+from weir.lax_names import *  # noqa: F403
 from weir.parallel import for_loop, pfor
 
 __all__ = (
-    "cond dynamic_index_in_dim dynamic_slice_in_dim for_loop fori_loop ops pfor scan switch"
-    " while_loop"
+    "all_gather cond dynamic_index_in_dim dynamic_slice_in_dim for_loop fori_loop ops pfor pmax"
+    " pmean pmin psum scan switch while_loop"
 ).split()
 
 _MODULE = sys.modules[__name__]
@@ -52,6 +59,7 @@ def _primitive(row):
     kinds = {name: kind for name, kind, _ in row["attrs"]}
 
     def primitive(*operands, **attrs):
+        operands, attrs = lax_forms.taken_apart(row, operands, attrs)
         for name in attrs:
             if name not in kinds:
                 raise TypeError(
@@ -60,6 +68,7 @@ def _primitive(row):
         arrays = [core.as_array(x) for x in operands if not core.is_scalar(x)]
         like = arrays[0] if arrays else None
         values = [_operand_like(x, like, row["elementwise"]) for x in operands]
+        attrs = lax_forms.with_axes_from_the_front(row, attrs, values)
         converted = {name: _attr_value(kinds[name], value) for name, value in attrs.items()}
         outputs = core.apply_all(row["name"], values, converted)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -117,3 +126,38 @@ def dynamic_slice_in_dim(x, start, size, axis=0):
     return core.apply(
         "dynamic_slice", [array] + [core.to_dtype(s, "i64") for s in starts], {"sizes": sizes}
     )
+
+
+# JAX's names of ops.
+_SPELLINGS = {
+    "neg": "negate",
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "rem": "remainder",
+    "pow": "power",
+    "max": "maximum",
+    "min": "minimum",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "rev": "reverse",
+    "clz": "count_leading_zeros",
+    "population_count": "popcnt",
+    "convert_element_type": "convert",
+    "bitcast_convert_type": "bitcast_convert",
+}
+
+
+def _define_spellings():
+    for name, op in _SPELLINGS.items():
+        setattr(_MODULE, name, getattr(_MODULE, op))
+    __all__.extend(_SPELLINGS)
+
+
+_define_spellings()
+
+__all__ += lax_names.__all__

@@ -45,6 +45,8 @@ std::vector<T> Arguments(double lo, double hi) {
     xs.push_back(x);
     xs.push_back(-x);
   }
+  // Where functions change from one formula to another.
+  for (int eighths = -320; eighths <= 320; ++eighths) xs.push_back(T(eighths) / 8);
   std::mt19937_64 random(1);
   const uint64_t step = std::numeric_limits<uint32_t>::max() / kCount;
   for (int i = 0; i < kCount; ++i) {

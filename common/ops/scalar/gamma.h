@@ -27,7 +27,7 @@ WEIR_ALWAYS_INLINE double LogGammaNear(double x) {
   const double whole = Select(x >= 1.25 && x < 2, 2.0, RoundHalfEven(x));
   const double t = x - whole;  // lgamma(2 + t) plus or minus the logarithm of a product
   double product = 1;
-  for (int i = 1; i <= 7; ++i) product *= Select(x - i >= 1.5, x - i, 1.0);
+  for (int i = 1; i <= 7; ++i) product *= Select(whole - i >= 2, x - i, 1.0);
   const bool below = whole < 2;
   const double divisor = Select(whole == 0, x * (x + 1), x);
   const double log = Log(Abs(Select(below, divisor, product)));

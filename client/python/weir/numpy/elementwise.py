@@ -393,11 +393,9 @@ def fmin(x, y):
 
 @operation
 def logaddexp(x, y):
-    """Returns: log(exp(x) + exp(y)) without overflow."""
-    a, b = core.broadcast(*core.promote(x, y))
+    """Returns: log(exp(x) + exp(y)) without overflow; integers become f32."""
+    a, b = core.broadcast(*core.promote_inexact(x, y))
     greater = _MODULE.maximum(a, b)
-    if a.dtype_name not in dtypes.FLOATS:
-        return greater
     difference = core.apply("subtract", [a, b])
     tail = core.apply("log1p", [core.apply("exp", [core.apply("negate", [abs(difference)])])])
     # Equal infinities have no difference.
@@ -508,6 +506,9 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     given.
     """
     array = core.as_array(x)
+    if array.dtype_name in dtypes.COMPLEXES:
+        parts = [nan_to_num(part, nan, posinf, neginf) for part in (real(array), imag(array))]
+        return core.apply("complex", parts)
     if array.dtype_name not in dtypes.FLOATS:
         return array
     largest = (

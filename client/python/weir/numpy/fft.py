@@ -1,8 +1,11 @@
 """numpy.fft: discrete Fourier transforms over one to three axes, of f32, f64, c64 and c128.
 
 Where lengths are given, axes are cut or filled with zeros to them; else they are those of the axes.
-`norm` is 'backward', as in NumPy.
+`norm` says which direction divides by the number n of elements: "backward" (as None) the inverse,
+"forward" the other, "ortho" both, by its root.
 """
+
+import math
 
 import numpy as np
 
@@ -10,10 +13,13 @@ from weir import core, dims, dtypes, location
 from weir.eager import operation
 from weir.numpy import elementwise, shaping
 
-__all__ = "fft fft2 fftfreq fftn fftshift ifft ifft2 ifftn ifftshift irfft rfft rfftfreq".split()
+__all__ = (
+    "fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft"
+    " rfft2 rfftfreq rfftn"
+).split()
 
 
-def _transform(x, kind, axes, length=None):
+def _transform(x, kind, axes, length=None, norm=None):
     array = core.promote_inexact(core.as_array(x))[0]
     if kind == "RFFT" and array.dtype_name in dtypes.COMPLEXES:
         raise TypeError(f"rfft takes real numbers, found {array.describe()}")
@@ -32,7 +38,21 @@ def _transform(x, kind, axes, length=None):
     back = [0] * len(order)
     for place, axis in enumerate(order):
         back[axis] = place
-    return core.transpose(moved, back)
+    return _scaled(core.transpose(moved, back), kind, math.prod(lengths), norm)
+
+
+def _scaled(x, kind, count, norm):
+    """Returns: the result of an op, whose inverse divides by the number of elements, as `norm` has
+    it.
+    """
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise ValueError(
+            f"norm must be 'backward', 'ortho' or 'forward', found {norm!r} ({location.text()})"
+        )
+    if norm in (None, "backward"):
+        return x
+    factor = math.sqrt(count) if norm == "ortho" else count
+    return x * factor if kind in ("IFFT", "IRFFT") else x / factor
 
 
 def _sized(x, lengths, axes):
@@ -58,61 +78,61 @@ def _sized(x, lengths, axes):
 
 
 @operation
-def fft(x, n=None, axis=-1):
+def fft(x, n=None, axis=-1, norm=None):
     """Returns: the transform along one axis, of length n."""
     array, axes = _sized(x, [n], [axis])
-    return _transform(array, "FFT", axes)
+    return _transform(array, "FFT", axes, norm=norm)
 
 
 @operation
-def ifft(x, n=None, axis=-1):
+def ifft(x, n=None, axis=-1, norm=None):
     """Returns: the inverse transform along one axis, of length n."""
     array, axes = _sized(x, [n], [axis])
-    return _transform(array, "IFFT", axes)
+    return _transform(array, "IFFT", axes, norm=norm)
 
 
 @operation
-def fft2(x, s=None, axes=(-2, -1)):
+def fft2(x, s=None, axes=(-2, -1), norm=None):
     """Returns: the transform over two axes, of the lengths s."""
     array, axes = _sized(x, s, axes)
-    return _transform(array, "FFT", axes)
+    return _transform(array, "FFT", axes, norm=norm)
 
 
 @operation
-def ifft2(x, s=None, axes=(-2, -1)):
+def ifft2(x, s=None, axes=(-2, -1), norm=None):
     """Returns: the inverse transform over two axes, of the lengths s."""
     array, axes = _sized(x, s, axes)
-    return _transform(array, "IFFT", axes)
+    return _transform(array, "IFFT", axes, norm=norm)
 
 
 @operation
-def fftn(x, s=None, axes=None):
+def fftn(x, s=None, axes=None, norm=None):
     """Returns: the transform over up to three axes, of the lengths s; default all."""
     array, axes = _sized(x, s, axes)
-    return _transform(array, "FFT", axes)
+    return _transform(array, "FFT", axes, norm=norm)
 
 
 @operation
-def ifftn(x, s=None, axes=None):
+def ifftn(x, s=None, axes=None, norm=None):
     """Returns: the inverse transform over up to three axes, of the lengths s; default all."""
     array, axes = _sized(x, s, axes)
-    return _transform(array, "IFFT", axes)
+    return _transform(array, "IFFT", axes, norm=norm)
 
 
 @operation
-def rfft(x, n=None, axis=-1):
+def rfft(x, n=None, axis=-1, norm=None):
     """Returns: frequencies 0 .. n // 2 of n real numbers along one axis."""
     array, axes = _sized(x, [n], [axis])
-    return _transform(array, "RFFT", axes)
+    return _transform(array, "RFFT", axes, norm=norm)
 
 
 @operation
-def irfft(x, n=None, axis=-1):
+def irfft(x, n=None, axis=-1, norm=None):
     """Returns: n real numbers (default 2 (m - 1)) from the m frequencies of `rfft`."""
     array = core.as_array(x)
     if n is not None:
         array, _ = _sized(array, [n // 2 + 1], [axis])
-    return _transform(array, "IRFFT", [axis], n)
+    return _transform(array, "IRFFT", [axis], n, norm=norm)
 
 
 @operation
@@ -151,3 +171,62 @@ def rfftfreq(n, d=1.0):
     if not dims.known(n):
         return _frequencies(core.iota((n // 2 + 1,), 0, "i64"), n) / d
     return core.constant(np.fft.rfftfreq(n).astype(np.float32)) / d
+
+
+@operation
+def rfft2(x, s=None, axes=(-2, -1), norm=None):
+    """Returns: the transform of real numbers over two axes, of the lengths s; frequencies 0 .. n //
+    2 along the last.
+    """
+    return rfftn(x, s, axes, norm)
+
+
+@operation
+def rfftn(x, s=None, axes=None, norm=None):
+    """Returns: the transform of real numbers over up to three axes, of the lengths s; default all;
+    frequencies 0 .. n // 2 along the last.
+    """
+    array, axes = _sized(x, s, axes)
+    return _transform(array, "RFFT", axes, norm=norm)
+
+
+@operation
+def irfft2(x, s=None, axes=(-2, -1), norm=None):
+    """Returns: real numbers over two axes, of the lengths s, from the frequencies of `rfft2`."""
+    return irfftn(x, s, axes, norm)
+
+
+@operation
+def irfftn(x, s=None, axes=None, norm=None):
+    """Returns: real numbers over up to three axes, of the lengths s, from the frequencies of
+    `rfftn`; default all, the last one 2 (m - 1) long.
+    """
+    if s is None:
+        array, axes = _sized(x, None, axes)
+        return _transform(array, "IRFFT", axes, norm=norm)
+    array, axes = _sized(x, [*s[:-1], s[-1] // 2 + 1], axes)
+    return _transform(array, "IRFFT", axes, s[-1], norm=norm)
+
+
+_OTHER_DIRECTION = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _turned(norm):
+    # An unknown one is refused where it is used.
+    return _OTHER_DIRECTION.get(norm, norm)
+
+
+@operation
+def hfft(x, n=None, axis=-1, norm=None):
+    """Returns: the n real frequencies (default 2 (m - 1)) of a signal whose second half mirrors and
+    conjugates the m elements that are given.
+    """
+    return irfft(elementwise.conj(x), n, axis, _turned(norm))
+
+
+@operation
+def ihfft(x, n=None, axis=-1, norm=None):
+    """Returns: the first n // 2 + 1 elements of the signal with these n real frequencies, as
+    `hfft` takes them.
+    """
+    return elementwise.conj(rfft(x, n, axis, _turned(norm)))

@@ -17,6 +17,8 @@ from weir.numpy.creation import eye
 __all__ = (
     "cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank multi_dot norm"
     " pinv qr slogdet solve solve_triangular svd svdvals"
+    " cross diagonal expm matmul matrix_norm matrix_transpose outer tensordot tensorinv tensorsolve"
+    " trace vecdot vector_norm"
 ).split()
 
 
@@ -382,3 +384,20 @@ def _matrix_norm(array, size, order, axes, keepdims):
     if keepdims:
         return out
     return core.reshape(out, [e for i, e in enumerate(out.shape) if i not in axes])
+
+
+from weir.numpy.tensors import (  # noqa: E402  made of the functions above
+    cross,
+    diagonal,
+    expm,
+    matmul,
+    matrix_norm,
+    matrix_transpose,
+    outer,
+    tensordot,
+    tensorinv,
+    tensorsolve,
+    trace,
+    vecdot,
+    vector_norm,
+)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from weir import core, dims, dtypes, indexing
+from weir import core, dims, dtypes, indexing, location
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import elementwise, reductions, shaping
@@ -63,6 +63,8 @@ def quantile(x, q, axis=None, keepdims=False):
     """
     if isinstance(q, Array) or np.ndim(q):
         return _quantiles(x, q, axis, keepdims)
+    if not 0 <= float(q) <= 1:
+        raise ValueError(f"a quantile lies between 0 and 1, found {q} ({location.text()})")
     array, at, kept = core.join_axes(core.promote_inexact(x)[0], axis)
     if not dims.known(array.shape[at]):
         return _quantile_open(array, at, kept if keepdims else None, q)
@@ -115,25 +117,72 @@ def _quantiles(x, q, axis, keepdims):
     high = core.elementwise("minimum", low + 1, last)
     below, above = ordered[low], ordered[high]
     part = core.reshape(part, (*part.shape, *[1] * (array.ndim - 1)))
-    out = below + (above - below) * part
+    # Infinities have no difference, and none is needed at an element.
+    out = core.apply("select", core.broadcast(part == 0, below, below + (above - below) * part))
     greatest = core.broadcast_to(ordered[last], out.shape)
     out = core.apply("select", [core.apply("is_nan", [greatest]), greatest, out])
     return core.reshape(out, (*core.as_array(q).shape, *kept)) if keepdims else out
 
 
 @operation
-def take(x, indices, axis=None):
+def take(x, indices, axis=None, mode=None, fill_value=None):
     """Returns: elements of x at `indices`, whose axes replace `axis`; of x made flat by default.
 
-    Negative positions count from the end; others outside are clamped.
+    Args:
+      x: the array.
+      indices: integers, known or traced.
+      axis: None or an axis.
+      mode: None: negative positions count from the end, known ones outside raise, traced ones are
+        clamped; "clip": all below 0 are 0, all behind the end the last; "wrap": counted round;
+        "fill": negative ones count from the end, what lies outside is `fill_value`.
+      fill_value: NaN by default, of integers the least one (of unsigned ones the greatest).
     """
     array = core.as_array(x)
     if axis is None:
         array, axis = shaping.ravel(array), 0
     at = core.canonical_axis(axis, array.ndim)
-    is_known = core.is_scalar(indices) or dims.is_size(indices)
-    where = indices if is_known else core.as_array(indices)
-    return indexing.getitem(array, (slice(None),) * at + (where,))
+    if mode is None:
+        is_known = core.is_scalar(indices) or dims.is_size(indices)
+        where = indices if is_known else core.as_array(indices)
+        return indexing.getitem(array, (slice(None),) * at + (where,))
+    where = core.as_array(indices)
+    if where.dtype_name not in dtypes.INTEGERS:
+        raise TypeError(f"take needs integers, found {where.describe()} ({location.text()})")
+    return _take_outside(array, core.cast(where, "i64"), at, mode, fill_value)
+
+
+def _take_outside(array, where, at, mode, fill_value):
+    """Elements at positions of which `mode` says what they are outside."""
+    extent = array.shape[at]
+    if mode not in ("clip", "wrap", "fill"):
+        raise ValueError(
+            f"mode must be None, 'clip', 'wrap' or 'fill', found {mode!r} ({location.text()})"
+        )
+    if not extent and mode != "fill" and where.size:
+        raise IndexError(f"take of an axis without elements: {array.describe()}")
+    if mode == "wrap":
+        inside = core.elementwise("floor_mod", where, max(extent, 1))
+    else:
+        low = where
+        if mode == "fill":
+            low = core.apply("select", [where < 0, where + extent, where])
+        inside = core.elementwise("maximum", core.elementwise("minimum", low, extent - 1), 0)
+    inside.is_index = True
+    if mode != "fill":
+        return indexing.getitem(array, (slice(None),) * at + (inside,))
+    name = array.dtype_name
+    if fill_value is None:
+        is_unsigned = name in dtypes.UNSIGNED + dtypes.BOOLS
+        fill_value = dtypes.greatest(name) if is_unsigned else math.nan
+        fill_value = dtypes.least(name) if name in dtypes.SIGNED else fill_value
+    shape = array.shape[:at] + where.shape + array.shape[at + 1 :]
+    fill = core.broadcast_to(core.to_dtype(fill_value, name), shape)
+    if not extent:
+        return fill
+    picked = indexing.getitem(array, (slice(None),) * at + (inside,))
+    is_there = core.apply("and", [low >= 0, low < extent])
+    is_there = core.broadcast_in_dim(is_there, shape, range(at, at + where.ndim))
+    return core.apply("select", [is_there, picked, fill])
 
 
 @operation
@@ -169,18 +218,34 @@ def searchsorted(x, values, side="left"):
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', found {side!r}")
     line, wanted = core.promote(x, values)
-    wanted = core.expand_dims(wanted, [wanted.ndim])
-    return reductions.sum(
-        core.compare("less" if side == "left" else "less_equal", line, wanted), -1
-    )
+    if line.ndim != 1:
+        raise ValueError(
+            f"searchsorted takes a sorted vector, found {line.describe()} ({location.text()})"
+        )
+    if line.dtype_name == "bool":
+        line, wanted = core.cast(line, "u8"), core.cast(wanted, "u8")
+    flat = core.reshape(wanted, (wanted.size,))
+    # NaN stands behind all numbers, as in sort.
+    place = core.apply("searchsorted", [line, flat], {"side": side})
+    return core.reshape(core.cast(place, "i32"), wanted.shape)
 
 
 @operation
 def digitize(x, bins, right=False):
-    """Returns: the number of the bin of each element, as i32; `bins` is an increasing vector of
-    their borders.
+    """Returns: the number of the bin of each element, as i32; `bins` is a vector of their borders,
+    increasing or decreasing.
     """
-    return searchsorted(bins, x, "left" if right else "right")
+    borders = core.as_array(bins if isinstance(bins, Array) else np.asarray(bins))
+    if borders.ndim != 1:
+        raise ValueError(
+            f"digitize takes a vector of borders, found {borders.describe()} ({location.text()})"
+        )
+    if not borders.size:
+        return core.full(core.as_array(x).shape, 0, "i32")
+    up = searchsorted(borders, x, "left" if right else "right")
+    down = searchsorted(core.reverse(borders, [0]), x, "left" if right else "right")
+    rises = core.broadcast_to(borders[0] <= borders[-1], up.shape)
+    return core.apply("select", [rises, up, borders.size - down])
 
 
 @operation

@@ -150,7 +150,9 @@ def var(x, axis=None, dtype=None, ddof=0, keepdims=False, where=None):
     distance = elementwise.abs(wide - mean(wide, axes, keepdims=True, where=where))
     total = core.reduce("reduce_sum", _masked(distance * distance, where, 0), axes, keepdims)
     count = _count(distance, axes, keepdims, where)
-    return core.cast(elementwise.divide(total, count - ddof), dtypes.real_of(name))
+    # As in NumPy no degrees of freedom divide by 0.
+    freedom = elementwise.maximum(core.to_dtype(count, total.dtype_name) - ddof, 0)
+    return core.cast(elementwise.divide(total, freedom), dtypes.real_of(name))
 
 
 @operation
@@ -166,7 +168,12 @@ def average(x, axis=None, weights=None, keepdims=False):
         return mean(x, axis, keepdims=keepdims)
     array, factors = core.promote_inexact(x, weights)
     if not dims.same_shape(factors.shape, array.shape):
-        at = core.canonical_axis(axis, array.ndim)
+        at = 0 if axis is None else core.canonical_axis(axis, array.ndim)
+        if axis is None or not dims.same_shape(factors.shape, array.shape[at : at + 1]):
+            raise ValueError(
+                f"the weights of average have the shape of {array.describe()} or of its one axis"
+                f" {axis}, found {factors.describe()} ({location.text()})"
+            )
         factors = core.reshape(factors, [e if i == at else 1 for i, e in enumerate(array.shape)])
         factors = core.broadcast_to(factors, array.shape)
     return sum(array * factors, axis, keepdims=keepdims) / sum(factors, axis, keepdims=keepdims)
@@ -207,20 +214,24 @@ def nanmean(x, axis=None, keepdims=False):
 
 @operation
 def nanmax(x, axis=None, keepdims=False):
-    """Returns: the greatest element that is not NaN."""
+    """Returns: the greatest element that is not NaN; NaN where all are."""
     array = core.as_array(x)
-    if array.dtype_name in dtypes.FLOATS:
-        array = elementwise.where(elementwise.isnan(array), -float("inf"), array)
-    return max(array, axis, keepdims)
+    if array.dtype_name not in dtypes.FLOATS:
+        return max(array, axis, keepdims)
+    missing = elementwise.isnan(array)
+    found = max(elementwise.where(missing, -float("inf"), array), axis, keepdims)
+    return elementwise.where(all(missing, axis, keepdims), float("nan"), found)
 
 
 @operation
 def nanmin(x, axis=None, keepdims=False):
-    """Returns: the smallest element that is not NaN."""
+    """Returns: the smallest element that is not NaN; NaN where all are."""
     array = core.as_array(x)
-    if array.dtype_name in dtypes.FLOATS:
-        array = elementwise.where(elementwise.isnan(array), float("inf"), array)
-    return min(array, axis, keepdims)
+    if array.dtype_name not in dtypes.FLOATS:
+        return min(array, axis, keepdims)
+    missing = elementwise.isnan(array)
+    found = min(elementwise.where(missing, float("inf"), array), axis, keepdims)
+    return elementwise.where(all(missing, axis, keepdims), float("nan"), found)
 
 
 # --- Positions.

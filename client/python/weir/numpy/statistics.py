@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weir import core, dims, location
+from weir import core, dims, dtypes, location
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import creation, elementwise, matrices, ordering, products, reductions, shaping
@@ -30,7 +30,9 @@ def cov(x, y=None, rowvar=True, ddof=1):
         table = core.concatenate(list(core.promote(table, _variables(y, rowvar))), 0)
     centred = table - reductions.mean(table, 1, keepdims=True)
     turned = shaping.transpose(elementwise.conj(centred))
-    return shaping.squeeze(products.matmul(centred, turned) / (table.shape[1] - ddof))
+    # As in NumPy no degrees of freedom divide by 0.
+    freedom = core.scalar(float(max(table.shape[1] - ddof, 0)), dtypes.real_of(table.dtype_name))
+    return shaping.squeeze(products.matmul(centred, turned) / freedom)
 
 
 def _variables(x, rowvar):
@@ -60,19 +62,25 @@ def histogram(x, bins=10, range=None, weights=None):  # pylint: disable=redefine
     Args:
       x: real numbers; all axes count.
       bins: how many of equal width, known while tracing, or the increasing edges.
-      range: (low, high) of equal bins; the least and the greatest element by default.
+      range: (low, high) of equal bins; the least and the greatest element by default, 0 and 1
+        where there is none.
       weights: of the shape of x.
     """
     (flat,) = core.promote_inexact(shaping.ravel(x))
-    if core.is_scalar(bins) or dims.is_size(bins):
+    if core.is_scalar(bins) or isinstance(bins, np.integer) or dims.is_size(bins):
         count = core.known_size(bins, "the number of bins")
-        low, high = (reductions.min(flat), reductions.max(flat)) if range is None else range
+        if range is None:
+            is_empty = dims.known(flat.size) and not flat.size
+            range = (0.0, 1.0) if is_empty else (reductions.min(flat), reductions.max(flat))
+        low, high = range
         # Bins of no width become one around the number.
         flat_range = elementwise.equal(low, high)
         low = elementwise.where(flat_range, elementwise.subtract(low, 0.5), low)
         high = elementwise.where(flat_range, elementwise.add(high, 0.5), high)
         steps = creation.linspace(0, 1, count + 1)
-        edges = core.cast(low + (high - low) * steps, flat.dtype_name)
+        # The sum that makes the last edge is rounded and may lie below the greatest element.
+        line = elementwise.where(steps == 1, high, low + (high - low) * steps)
+        edges = core.cast(line, flat.dtype_name)
     else:
         edges = core.as_array(creation.array(bins))
         count = edges.shape[0] - 1
@@ -99,8 +107,11 @@ def nanprod(x, axis=None, keepdims=False):
 
 @operation
 def nanvar(x, axis=None, ddof=0, keepdims=False):
-    """Returns: the variance of what is not NaN."""
-    return reductions.var(x, axis, ddof=ddof, keepdims=keepdims, where=_there(x))
+    """Returns: the variance of what is not NaN; NaN where that are no more than `ddof`."""
+    there = _there(x)
+    found = reductions.var(x, axis, ddof=ddof, keepdims=keepdims, where=there)
+    count = reductions.sum(there, axis, keepdims=keepdims)
+    return elementwise.where(count > ddof, found, np.nan)
 
 
 @operation
@@ -111,14 +122,26 @@ def nanstd(x, axis=None, ddof=0, keepdims=False):
 
 @operation
 def nanargmax(x, axis=None, keepdims=False):
-    """Returns: the position of the greatest element that is not NaN, as i32."""
-    return reductions.argmax(elementwise.where(_there(x), x, -np.inf), axis, keepdims)
+    """Returns: the position of the greatest element that is not NaN, as i32; -1 where all
+    are.
+    """
+    if core.as_array(x).dtype_name not in dtypes.FLOATS:
+        return reductions.argmax(x, axis, keepdims)
+    there = _there(x)
+    found = reductions.argmax(elementwise.where(there, x, -np.inf), axis, keepdims)
+    return elementwise.where(reductions.any(there, axis, keepdims), found, -1)
 
 
 @operation
 def nanargmin(x, axis=None, keepdims=False):
-    """Returns: the position of the smallest element that is not NaN, as i32."""
-    return reductions.argmin(elementwise.where(_there(x), x, np.inf), axis, keepdims)
+    """Returns: the position of the smallest element that is not NaN, as i32; -1 where all
+    are.
+    """
+    if core.as_array(x).dtype_name not in dtypes.FLOATS:
+        return reductions.argmin(x, axis, keepdims)
+    there = _there(x)
+    found = reductions.argmin(elementwise.where(there, x, np.inf), axis, keepdims)
+    return elementwise.where(reductions.any(there, axis, keepdims), found, -1)
 
 
 @operation
@@ -153,7 +176,9 @@ def nanquantile(x, q, axis=None, keepdims=False):
     high = elementwise.minimum(low + 1, elementwise.maximum(core.cast(last, "i64"), 0))
     below = ordering.take_along_axis(ordered, low, axis)
     above = ordering.take_along_axis(ordered, high, axis)
-    out = below + (above - below) * (place - core.cast(low, array.dtype_name))
+    part = place - core.cast(low, array.dtype_name)
+    # Infinities have no difference, and none is needed at an element.
+    out = elementwise.where(part == 0, below, below + (above - below) * part)
     out = elementwise.where(last >= 0, out, np.nan)
     return core.reshape(out, kept if keepdims else _without(out.shape, axis))
 
