@@ -67,13 +67,14 @@ def check(files):
 
 def self_test():
     one = "namespace weir {\nclass Run {\n  int x;\n};\n}\n"
+    nested = "namespace a::b { class C {}; }"
     bad = [
         ("in two files", [one, one]),
         ("with a base", [one, "namespace weir { struct Run final : public Base<int> { }; }"]),
         ("in one line", [one, "namespace a {} namespace weir { namespace { } class Run {}; }"]),
         ("behind a macro", [one, "namespace weir {\n#define A(x) { \\\n  x {\nclass Run {};\n}"]),
         ("behind a text with braces", [one, 'namespace weir { auto x = R"({{)"; class Run {}; }']),
-        ("nested namespaces", ["namespace a::b { class C {}; }", "namespace a { namespace b { class C {}; } }"]),
+        ("nested namespaces", [nested, "namespace a { namespace b { class C {}; } }"]),
         ("a template", [one, "namespace weir { template <class T> class Run {}; }"]),
     ]
     good = [
@@ -85,7 +86,7 @@ def self_test():
         ("an enum", [one, "namespace weir { enum class Run { kOne }; }"]),
         ("a specialization", [one, "namespace weir { template <> class Run {}; }"]),
         ("in a comment", [one, "namespace weir {\n// class Run {\n}"]),
-        ("in a template's parameters", [one, "namespace weir { template <class Run> void F() {} }"]),
+        ("a parameter", [one, "namespace weir { template <class Run> void F() {} }"]),
     ]
     passed = 0
     for samples, wanted in ((bad, 1), (good, 0)):

@@ -141,4 +141,4 @@ def run_open(function, args, kwargs):
         raise
     if traced.written:
         return None
-    return traced.run([kind.to_numpy(leaves[i]) for kind, i in zip(types, positions)])[0]
+    return traced([kind.to_numpy(leaves[i]) for kind, i in zip(types, positions)])

@@ -60,7 +60,7 @@ def _check_workers(function, sample, sessions):
     traced = mapped.lower(*sample["rows"])
     found = []
     for workers, session in enumerate(sessions, start=1):
-        outputs, _ = session.run(traced.native, sample["rows"], workers)
+        outputs, _ = session.run_with_report(traced.native, sample["rows"], workers)
         found.append(list(outputs))
         assert_same_bits(found[-1], found[0])
 
@@ -77,7 +77,7 @@ def _check_program(op, sample, sessions):
     )
     found = []
     for workers, session in enumerate(sessions, start=1):
-        outputs, _ = session.run(program, sample["operands"], workers)
+        outputs, _ = session.run_with_report(program, sample["operands"], workers)
         found.append(list(outputs))
         assert_same_bits(found[-1], found[0])
     _check_numbers(found[0], sample)
