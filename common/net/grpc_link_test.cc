@@ -19,7 +19,7 @@
 namespace weir {
 namespace {
 
-constexpr uint64_t kUnderWay = uint64_t{128} << 10;
+constexpr uint64_t kUnderWay = uint64_t{192} << 10;
 constexpr size_t kMuch = size_t{2} << 20;
 
 // A server that accepts one link.

@@ -11,7 +11,7 @@ namespace {
 
 // The receiver holds what is under way beside the memory that it is meant for.
 constexpr size_t kFrameBytes = size_t{128} << 10;
-constexpr uint64_t kUnderWayBytes = kFrameBytes;
+constexpr uint64_t kUnderWayBytes = kFrameBytes + kFrameBytes / 2;
 // So much of it comes before the sender hears of it, so that the next may leave meanwhile.
 constexpr uint64_t kTellBytes = kUnderWayBytes / 4;
 // Slices up to this size travel with the headers; longer ones in the field that is filled by
