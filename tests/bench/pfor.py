@@ -43,33 +43,41 @@ class Benchmark:
     def __init__(self, peers, options):
         self._peers = peers
         self._options = options
-        self._roofline = None
         self.lines, self.wrong, self.notes = [], [], []
 
     def run(self):
         """Runs all rows that were asked for."""
-        if not self._options.check:
-            self._roofline = self._measure_limits()
         for name in self._options.rows:
             row = ROWS[name]
             for n in row.quick_sizes if self._options.quick else row.sizes:
                 self._run_row(name, n)
+        if not self._options.check and self.lines:
+            self._measure_limits()
 
     def _measure_limits(self):
-        """The best rate of products is that of the best framework in a row that is one product."""
+        """Notes the machine's limits, and where the time of rows goes that are far from them."""
+        rates = [rate for line in [self._product(), *self.lines] for rate in line.rates()]
+        limits = roofline.Roofline(max(rates), roofline.memory_speed(self._options.threads))
+        self.notes.append(f"roofline: {limits}")
+        for line in self.lines:
+            if not line.facts["flops"]:
+                continue
+            line.limit = limits.seconds(line.facts["flops"], line.facts["bytes"])
+            if line.profile and line.limit < roofline.ENOUGH * line.seconds("weir", min):
+                run_ns, op_ns = line.profile
+                where = roofline.profile_text(run_ns, op_ns, self._options.threads)
+                self.notes.append(f"{line.row} {line.n}: of {run_ns / 1e6:.3g} ms: {where}")
+
+    def _product(self):
+        """A row that is one product, if only others were asked for."""
         line = table.Line(basics.Matmul.name, basics.Matmul.sizes[0])
         for peer in self._peers:
             try:
-                line.facts = peer.prepare(line.row, line.n)[2]
+                line.facts.update(peer.prepare(line.row, line.n)[2])
                 line.samples[peer.name] = [peer.time() for _ in range(self._options.repetitions)]
             except process.Failed as error:
                 self._add_failure(f"product: {peer.name}", peer, error)
-        best = min(min(times) for times in line.samples.values())
-        limits = roofline.Roofline(
-            line.facts["flops"] / best, roofline.memory_speed(self._options.threads)
-        )
-        self.notes.append(f"roofline: {limits}")
-        return limits
+        return line
 
     def _run_row(self, name, n):
         line = table.Line(name, n)
@@ -117,19 +125,8 @@ class Benchmark:
                 if peer.name == "weir":
                     line.loop_samples.append(peer.time_loop())
         for peer in ready:
-            if peer.name == "weir":
-                self._hold_against_limit(line, peer)
-
-    def _hold_against_limit(self, line, weir):
-        """Notes where the time goes if the row is far from what the machine can do."""
-        if not line.facts["flops"]:
-            return
-        line.limit = self._roofline.seconds(line.facts["flops"], line.facts["bytes"])
-        if line.limit >= roofline.ENOUGH * line.seconds("weir", min):
-            return
-        run_ns, op_ns = weir.profile()
-        profile = roofline.profile_text(run_ns, op_ns, self._options.threads)
-        self.notes.append(f"{line.row} {line.n}: of {run_ns / 1e6:.3g} ms: {profile}")
+            if peer.name == "weir" and line.facts["flops"]:
+                line.profile = peer.profile()
 
 
 def difference(want, got):

@@ -1,7 +1,7 @@
 """How near a row comes to what the machine can do.
 
-The limit of a row is the time of its floating-point operations at the best rate of products that
-any framework reached in this run, and after that the time to move its inputs and results once at
+The limit of a row is the time of its floating-point operations at the best rate that any framework
+reached in any row of this run, and after that the time to move its inputs and results once at
 the speed of memory (Williams, Waterman and Patterson, "Roofline", 2009, without overlap).
 """
 

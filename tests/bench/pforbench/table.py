@@ -15,6 +15,7 @@ class Line:
       samples: for each framework its times, in seconds.
       loop_samples: times of one example in Weir's loop.
       facts: figures of Weir.
+      profile: nanoseconds of a run of Weir, and those of its kernels by op, or None.
       limit: the shortest time that the machine allows, in seconds; 0 where it is not known.
     """
 
@@ -24,12 +25,17 @@ class Line:
         self.samples = {}
         self.loop_samples = []
         self.facts = {}
+        self.profile = None
         self.limit = 0.0
 
     def seconds(self, framework, middle):
         """Returns: the time of a framework, or None."""
         samples = self.samples.get(framework)
         return middle(samples) if samples else None
+
+    def rates(self):
+        """Returns: floating-point operations a second that frameworks reached in products."""
+        return [self.facts["flops"] / min(samples) for samples in self.samples.values()]
 
     def cells(self, middle):
         """Returns: the texts of the columns."""
