@@ -24,6 +24,8 @@ def session():
 _WITH_OPEN_SIZES = (
     "test_numpy_",
     "test_nn",
+    "test_special",
+    "test_lax",
     "test_random_made",
     "test_selection",
     "test_indexing",

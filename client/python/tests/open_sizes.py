@@ -31,6 +31,12 @@ REFUSED = {
         "groups share channels, so their numbers decide",
         lambda x, y: weir.nn.conv(wnp.ones((1, 4, 5)), wnp.ones((4, x.shape[0], 2)), groups=2),
     ),
+    "conv_general_dilated": (
+        "the window becomes padding",
+        lambda x, y: weir.lax.conv_general_dilated(
+            wnp.ones((1, 2, 5)), wnp.ones((3, 2, x.shape[0])), (1,), "SAME"
+        ),
+    ),
     "convolve": (
         "which vector is longer decides the size of modes other than 'full'",
         lambda x, y: wnp.convolve(x[:, 0], y[:, 0], "same"),
@@ -38,6 +44,18 @@ REFUSED = {
     "correlate": (
         "which vector is longer decides the size and the order",
         lambda x, y: wnp.correlate(x[:, 0], y[:, 0]),
+    ),
+    "conv_transpose": (
+        "groups share channels, and the window becomes padding",
+        lambda x, y: weir.nn.conv_transpose(wnp.ones((1, 4, 5)), wnp.ones((4, 2, x.shape[0]))),
+    ),
+    "cross": (
+        "vectors have three elements",
+        wnp.cross,
+    ),
+    "dot_product_attention": (
+        "the groups must divide the heads",
+        lambda x, y: weir.nn.dot_product_attention(x[None, None], y[None, None], y[None, None]),
     ),
     "gamma": (
         "parameters of an open size only broadcast to that",
@@ -63,6 +81,14 @@ REFUSED = {
         "parameters of an open size only broadcast to that",
         lambda x, y: weir.random.poisson(x[:, 0] ** 2, (2, 4), seed=1),
     ),
+    "poly": (
+        "factors are multiplied one by one",
+        lambda x, y: wnp.poly(x[:, 0]),
+    ),
+    "polydiv": (
+        "coefficients are found one by one",
+        lambda x, y: wnp.polydiv(x[:, 0], y[:, 0]),
+    ),
     "polyval": (
         "coefficients are added one by one",
         lambda x, y: wnp.polyval(x[:, 0], 2.0),
@@ -74,6 +100,42 @@ REFUSED = {
     "roll": (
         "shifts are made one by one",
         lambda x, y: wnp.roll(x, x[:, 0].astype(int), 0),
+    ),
+    "segment_max": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_max(x, y[:, 0].astype(int), 3),
+    ),
+    "segment_mean": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_mean(x, y[:, 0].astype(int), 3),
+    ),
+    "segment_min": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_min(x, y[:, 0].astype(int), 3),
+    ),
+    "segment_prod": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_prod(x, y[:, 0].astype(int), 3),
+    ),
+    "segment_sum": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_sum(x, y[:, 0].astype(int), 3),
+    ),
+    "tensorinv": (
+        "there are as many rows as columns",
+        lambda x, y: wnp.linalg.tensorinv(x, 1),
+    ),
+    "tensorsolve": (
+        "there are as many rows as columns",
+        lambda x, y: wnp.linalg.tensorsolve(x, y[:, 0]),
+    ),
+    "tril_indices_from": (
+        "the indices are listed one by one",
+        lambda x, y: wnp.tril_indices_from(x),
+    ),
+    "triu_indices_from": (
+        "the indices are listed one by one",
+        lambda x, y: wnp.triu_indices_from(x),
     ),
 }
 
