@@ -15,6 +15,14 @@ from weir import core, dims, eager, errors, location, program, tree
 
 # By function: why it needs numbers, and a call with x [n, 4] and y [m, 4] that refuses.
 REFUSED = {
+    "__matmul__": (
+        "a sparse matrix has a shape of its own",
+        lambda x, y: weir.Sparse.of(np.eye(3), 3) @ x,
+    ),
+    "__rmatmul__": (
+        "a sparse matrix has a shape of its own",
+        lambda x, y: x[:, 0] @ weir.Sparse.of(np.eye(3), 3),
+    ),
     "array_equiv": (
         "whether shapes broadcast is a result",
         wnp.array_equiv,

@@ -95,7 +95,8 @@ class InconclusiveDimension(TracingError):
         what the user's code called.
         """
         if self._function is None or id(location.frame_of_caller()) == self._frame:
-            self._function = function.__name__.lstrip("_")
+            name = function.__name__
+            self._function = name if name.startswith("__") else name.lstrip("_")
 
     @property
     def function(self):
