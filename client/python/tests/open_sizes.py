@@ -59,7 +59,7 @@ REFUSED = {
     ),
     "cross": (
         "vectors have three elements",
-        wnp.cross,
+        lambda x, y: wnp.cross(x.T, x.T),
     ),
     "dot_product_attention": (
         "the groups must divide the heads",
@@ -85,6 +85,10 @@ REFUSED = {
         "parameters of an open size only broadcast to that",
         lambda x, y: weir.random.multinomial(3, x, (2, 4), seed=1),
     ),
+    "piecewise": (
+        "each condition has a function",
+        lambda x, y: wnp.piecewise(x[0], x > 0, [1, 2]),
+    ),
     "poisson": (
         "parameters of an open size only broadcast to that",
         lambda x, y: weir.random.poisson(x[:, 0] ** 2, (2, 4), seed=1),
@@ -96,6 +100,10 @@ REFUSED = {
     "polydiv": (
         "coefficients are found one by one",
         lambda x, y: wnp.polydiv(x[:, 0], y[:, 0]),
+    ),
+    "polyint": (
+        "there is one constant, or one for each integral",
+        lambda x, y: wnp.polyint(x[:, 0], 2, y[:, 0]),
     ),
     "polyval": (
         "coefficients are added one by one",
@@ -144,6 +152,10 @@ REFUSED = {
     "triu_indices_from": (
         "the indices are listed one by one",
         lambda x, y: wnp.triu_indices_from(x),
+    ),
+    "unstack": (
+        "the slices are a tuple",
+        lambda x, y: wnp.unstack(x),
     ),
 }
 

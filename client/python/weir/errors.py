@@ -105,6 +105,7 @@ class InconclusiveDimension(TracingError):
 
     def __str__(self):
         by = f"{self._function}: " if self._function else ""
+        by = "" if self._asked.startswith(by) else by
         return (
             f"{by}{self._asked} at {self._where} depends on the sizes of a run, which are symbols"
             f" while tracing; {self._instead}"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weir import core, dims, dtypes, location
+from weir import core, dims, dtypes, location, vectorize
 from weir.eager import operation
 from weir.numpy import creation, elementwise, ordering, products, reductions, selection, shaping
 from weir.numpy import statistics
@@ -126,9 +126,8 @@ def nanpercentile(x, q, axis=None, keepdims=False):
     if not core.is_scalar(q):
         parts = core.as_array(creation.array(q))
         if parts.ndim:
-            flat = shaping.ravel(parts)
-            found = [nanpercentile(x, flat[i], axis, keepdims) for i in range(flat.size)]
-            made = shaping.stack(found)
+            mapped = vectorize.vmap(lambda part: nanpercentile(x, part, axis, keepdims))
+            made = mapped(shaping.ravel(parts))
             return core.reshape(made, parts.shape + made.shape[1:])
         q = parts
     return statistics.nanquantile(x, q / 100, axis, keepdims)
