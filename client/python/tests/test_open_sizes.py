@@ -330,6 +330,29 @@ IDIOMS = {
     "in columns": lambda x: wnp.c_[x, x],
     "scaled transform": lambda x: wnp.fft.ifft(wnp.fft.fft(x[:9], norm="ortho"), norm="forward"),
     "spectrum": lambda x: wnp.fft.hfft(x[:50], norm="ortho"),
+    "powers on a line": lambda x: wnp.logspace(0, 1, x.shape[0]),
+    "parts by jax.lax": lambda x: (
+        weir.lax.slice_in_dim(x, 1, None, 2),
+        weir.lax.broadcast(x[:9], (2, x.shape[0])),
+        weir.lax.collapse(x[None], 0),
+        weir.lax.full_like(x, 3),
+        weir.lax.broadcasted_iota("i4", x.shape, 0),
+    ),
+    "split by jax.lax": lambda x: weir.lax.split(x, (1, x.shape[0] - 1)),
+    "rows by jax.lax": lambda x: (
+        weir.lax.index_in_dim(x, -1),
+        weir.lax.dynamic_index_in_dim(x, x.shape[0] - 1),
+        weir.lax.dynamic_slice_in_dim(x, 1, 2),
+        weir.lax.dynamic_update_slice_in_dim(x, x[:2] * 2, -1, 0),
+        weir.lax.dynamic_update_index_in_dim(x, 7.0, x.shape[0] // 2, 0),
+    ),
+    "pairs in order": lambda x: weir.lax.sort_key_val(x, x * 2),
+    "products of many": lambda x: weir.lax.batch_matmul(x[:, None, None], x[:, None, None]),
+    "reductions of jax.lax": lambda x: (
+        weir.lax.reduce_sum(x, (0,)),
+        weir.lax.reduce_prod(wnp.tanh(x), (0,)),
+        weir.lax.reduce_or(x > 0, (0,)),
+    ),
     "combined": lambda x: weir.lax.associative_scan(lambda a, b: a + b, x),
     "combined from the end": lambda x: weir.lax.associative_scan(
         _affine, (wnp.tanh(x[None]), x[None]), True, 1
