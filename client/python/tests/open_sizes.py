@@ -15,6 +15,14 @@ from weir import core, dims, eager, errors, location, program, tree
 
 # By function: why it needs numbers, and a call with x [n, 4] and y [m, 4] that refuses.
 REFUSED = {
+    "__matmul__": (
+        "a sparse matrix has a shape of its own",
+        lambda x, y: weir.Sparse.of(np.eye(3), 3) @ x,
+    ),
+    "__rmatmul__": (
+        "a sparse matrix has a shape of its own",
+        lambda x, y: x[:, 0] @ weir.Sparse.of(np.eye(3), 3),
+    ),
     "array_equiv": (
         "whether shapes broadcast is a result",
         wnp.array_equiv,
@@ -31,6 +39,12 @@ REFUSED = {
         "groups share channels, so their numbers decide",
         lambda x, y: weir.nn.conv(wnp.ones((1, 4, 5)), wnp.ones((4, x.shape[0], 2)), groups=2),
     ),
+    "conv_general_dilated": (
+        "the window becomes padding",
+        lambda x, y: weir.lax.conv_general_dilated(
+            wnp.ones((1, 2, 5)), wnp.ones((3, 2, x.shape[0])), (1,), "SAME"
+        ),
+    ),
     "convolve": (
         "which vector is longer decides the size of modes other than 'full'",
         lambda x, y: wnp.convolve(x[:, 0], y[:, 0], "same"),
@@ -38,6 +52,18 @@ REFUSED = {
     "correlate": (
         "which vector is longer decides the size and the order",
         lambda x, y: wnp.correlate(x[:, 0], y[:, 0]),
+    ),
+    "conv_transpose": (
+        "groups share channels, and the window becomes padding",
+        lambda x, y: weir.nn.conv_transpose(wnp.ones((1, 4, 5)), wnp.ones((4, 2, x.shape[0]))),
+    ),
+    "cross": (
+        "vectors have three elements",
+        lambda x, y: wnp.cross(x.T, x.T),
+    ),
+    "dot_product_attention": (
+        "the groups must divide the heads",
+        lambda x, y: weir.nn.dot_product_attention(x[None, None], y[None, None], y[None, None]),
     ),
     "gamma": (
         "parameters of an open size only broadcast to that",
@@ -59,9 +85,25 @@ REFUSED = {
         "parameters of an open size only broadcast to that",
         lambda x, y: weir.random.multinomial(3, x, (2, 4), seed=1),
     ),
+    "piecewise": (
+        "each condition has a function",
+        lambda x, y: wnp.piecewise(x[0], x > 0, [1, 2]),
+    ),
     "poisson": (
         "parameters of an open size only broadcast to that",
         lambda x, y: weir.random.poisson(x[:, 0] ** 2, (2, 4), seed=1),
+    ),
+    "poly": (
+        "factors are multiplied one by one",
+        lambda x, y: wnp.poly(x[:, 0]),
+    ),
+    "polydiv": (
+        "coefficients are found one by one",
+        lambda x, y: wnp.polydiv(x[:, 0], y[:, 0]),
+    ),
+    "polyint": (
+        "there is one constant, or one for each integral",
+        lambda x, y: wnp.polyint(x[:, 0], 2, y[:, 0]),
     ),
     "polyval": (
         "coefficients are added one by one",
@@ -74,6 +116,46 @@ REFUSED = {
     "roll": (
         "shifts are made one by one",
         lambda x, y: wnp.roll(x, x[:, 0].astype(int), 0),
+    ),
+    "segment_max": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_max(x, y[:, 0].astype(int), 3),
+    ),
+    "segment_mean": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_mean(x, y[:, 0].astype(int), 3),
+    ),
+    "segment_min": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_min(x, y[:, 0].astype(int), 3),
+    ),
+    "segment_prod": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_prod(x, y[:, 0].astype(int), 3),
+    ),
+    "segment_sum": (
+        "each row has the number of its segment",
+        lambda x, y: weir.segment_sum(x, y[:, 0].astype(int), 3),
+    ),
+    "tensorinv": (
+        "there are as many rows as columns",
+        lambda x, y: wnp.linalg.tensorinv(x, 1),
+    ),
+    "tensorsolve": (
+        "there are as many rows as columns",
+        lambda x, y: wnp.linalg.tensorsolve(x, y[:, 0]),
+    ),
+    "tril_indices_from": (
+        "the indices are listed one by one",
+        lambda x, y: wnp.tril_indices_from(x),
+    ),
+    "triu_indices_from": (
+        "the indices are listed one by one",
+        lambda x, y: wnp.triu_indices_from(x),
+    ),
+    "unstack": (
+        "the slices are a tuple",
+        lambda x, y: wnp.unstack(x),
     ),
 }
 

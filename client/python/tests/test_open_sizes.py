@@ -287,6 +287,93 @@ IDIOMS = {
     "integral": lambda x: wnp.trapezoid(x),
     "convolution": lambda x: wnp.convolve(x, np.ones(3, np.float32)),
     "differences": lambda x: (wnp.diff(x), wnp.diff(x, 2)),
+    "covariances": lambda x: (wnp.cov(x), wnp.cov(wnp.stack([x, x * x]), ddof=5)),
+    "correlations": lambda x: wnp.corrcoef(x, wnp.roll(x, 1)),
+    "variances of few": lambda x: (wnp.var(x, ddof=5), wnp.nanvar(x, ddof=2)),
+    "bins": lambda x: (wnp.histogram(x, 3), wnp.histogram(x, x.shape[0] + 1, (-1, 1))),
+    "bins of the plane": lambda x: wnp.histogram2d(x, x * x, 3),
+    "bins between borders": lambda x: wnp.digitize(np.float32([-1, 0, 1]), wnp.sort(x)),
+    "bins between falling borders": lambda x: wnp.digitize(x, wnp.sort(x, descending=True), True),
+    "unwrapped": lambda x: wnp.unwrap(x * 5),
+    "taken or clipped": lambda x: wnp.take(x, np.array([0, 3, -9]), mode="clip"),
+    "taken round": lambda x: wnp.take(x, np.array([0, 3, -9]), mode="wrap"),
+    "taken or filled": lambda x: wnp.take(x, np.array([0, 3, -1, -9]), mode="fill", fill_value=7),
+    "taken of rows": lambda x: wnp.take(x[None], np.array([[0, -2]]), 1, mode="fill"),
+    "chosen by number": lambda x: wnp.choose(np.array([[0], [3], [-1]]), x[:, None], mode="clip"),
+    "chosen round": lambda x: wnp.choose(np.array([0, 3, -1]), x[:, None], mode="wrap"),
+    "filled diagonals": lambda x: (
+        wnp.fill_diagonal(wnp.zeros((x.shape[0], 3)), 1, wrap=True),
+        wnp.fill_diagonal(wnp.zeros((2, x.shape[0])), np.float32([1, 2])),
+        wnp.fill_diagonal(wnp.zeros((x[:5].shape[0],) * 3), x[:1].sum()),
+    ),
+    "put along": lambda x: wnp.put_along_axis(x, np.array([0, 5]), 7, 0, mode="clip"),
+    "sums of polynomials": lambda x: (wnp.polyadd(x, [1, 2]), wnp.polysub(x[1:], x)),
+    "products of polynomials": lambda x: wnp.polymul(x, x),
+    "quotients of polynomials": lambda x: wnp.polydiv(x, x + 1),
+    "derivatives": lambda x: wnp.polyder(x, 2),
+    "integrals": lambda x: wnp.polyint(x, 2, [1, 2]),
+    "zeros": lambda x: wnp.abs(wnp.roots(1 + x[:4] * x[:4], strip_zeros=False)).sum(),
+    "fitted": lambda x: wnp.polyfit(wnp.linspace(-1, 1, x.size), x, 1, cov="unscaled"),
+    "fitted with errors": lambda x: wnp.polyfit(wnp.linspace(-1, 1, x.size), x, 1, cov=True),
+    "exponential": lambda x: wnp.linalg.expm(x[:5, None] * x[:5]),
+    "solved": lambda x: wnp.linalg.tensorsolve(wnp.eye(x[:9].shape[0]) * 2, x[:9]),
+    "inverted": lambda x: wnp.linalg.tensorinv(wnp.eye(x[:9].shape[0]) * 2, 1),
+    "packed": lambda x: (wnp.packbits(x > 0), wnp.unpackbits((x * 9).astype("u1"), count=-3)),
+    "filled up bits": lambda x: wnp.unpackbits((x * 9).astype("u1"), count=20),
+    "sums from nothing on": lambda x: wnp.cumulative_sum(x, include_initial=True),
+    "between ends": lambda x: wnp.ediff1d(x, 1, x[:2]),
+    "without NaN": lambda x: (wnp.nanpercentile(x, wnp.abs(x)), wnp.nancumprod(x)),
+    "greatest but NaN": lambda x: wnp.nanargmax(x),
+    "vectorized": lambda x: wnp.vectorize(lambda a, b: a * b.sum(), signature="(),(n)->()")(x, x),
+    "piecewise": lambda x: wnp.piecewise(x, [x < 0, x > 1], [lambda y: -y, 1, 2]),
+    "joined": lambda x: wnp.r_[x, 0:3, x],
+    "in columns": lambda x: wnp.c_[x, x],
+    "scaled transform": lambda x: wnp.fft.ifft(wnp.fft.fft(x[:9], norm="ortho"), norm="forward"),
+    "spectrum": lambda x: wnp.fft.hfft(x[:50], norm="ortho"),
+    "powers on a line": lambda x: wnp.logspace(0, 1, x.shape[0]),
+    "parts by jax.lax": lambda x: (
+        weir.lax.slice_in_dim(x, 1, None, 2),
+        weir.lax.broadcast(x[:9], (2, x.shape[0])),
+        weir.lax.collapse(x[None], 0),
+        weir.lax.full_like(x, 3),
+        weir.lax.broadcasted_iota("i4", x.shape, 0),
+    ),
+    "split by jax.lax": lambda x: weir.lax.split(x, (1, x.shape[0] - 1)),
+    "rows by jax.lax": lambda x: (
+        weir.lax.index_in_dim(x, -1),
+        weir.lax.dynamic_index_in_dim(x, x.shape[0] - 1),
+        weir.lax.dynamic_slice_in_dim(x, 1, 2),
+        weir.lax.dynamic_update_slice_in_dim(x, x[:2] * 2, -1, 0),
+        weir.lax.dynamic_update_index_in_dim(x, 7.0, x.shape[0] // 2, 0),
+    ),
+    "pairs in order": lambda x: weir.lax.sort_key_val(x, x * 2),
+    "products of many": lambda x: weir.lax.batch_matmul(x[:, None, None], x[:, None, None]),
+    "reductions of jax.lax": lambda x: (
+        weir.lax.reduce_sum(x, (0,)),
+        weir.lax.reduce_prod(wnp.tanh(x), (0,)),
+        weir.lax.reduce_or(x > 0, (0,)),
+    ),
+    "combined": lambda x: weir.lax.associative_scan(lambda a, b: a + b, x),
+    "combined from the end": lambda x: weir.lax.associative_scan(
+        _affine, (wnp.tanh(x[None]), x[None]), True, 1
+    ),
+    "combined exponents": lambda x: weir.lax.cumlogsumexp(x),
+    "reduced": lambda x: weir.lax.reduce(
+        wnp.stack([x, x * x]), np.float32(0.5), lambda a, b: a + b, (1,)
+    ),
+    "reduced to a row": lambda x: weir.lax.reduce(
+        wnp.stack([x, x * x]), np.float32(0.5), wnp.maximum, (0,)
+    ),
+    "mapped one by one": lambda x: weir.lax.map(lambda a: a * 2, x),
+    "segments": lambda x: weir.segment_mean(x, (x > 0).astype(int), 3),
+    "attention": lambda x: weir.nn.dot_product_attention(
+        *(wnp.stack([x, x * x], -1)[None, :50, None],) * 3, is_causal=True
+    ),
+    "transposed convolution": lambda x: weir.nn.conv_transpose(
+        x[None, None], np.ones((1, 2, 3), np.float32), strides=2
+    ),
+    "lengths": lambda x: (weir.nn.l2_normalize(x), weir.nn.smooth_labels(x, 0.1)),
+    "logarithms of means": lambda x: weir.nn.logmeanexp(x),
     "frequencies": lambda x: (wnp.fft.fftfreq(x.shape[0] + 1), wnp.fft.rfftfreq(x.shape[0] + 2)),
     "transform": lambda x: wnp.fft.fft(x[:50], 8),
     "kinds": lambda x: wnp.unique(wnp.sign(x), size=3),
@@ -314,6 +401,10 @@ IDIOMS = {
     "in a function": lambda x: _power_of_two(np.int32(3), x),
     "in a function of more": lambda x: _power_of_two(np.int32(2), wnp.concatenate([x, x, x])),
 }
+
+
+def _affine(a, b):
+    return b[0] * a[0], b[0] * a[1] + b[1]
 
 
 def _plus_random(a):

@@ -95,7 +95,8 @@ class InconclusiveDimension(TracingError):
         what the user's code called.
         """
         if self._function is None or id(location.frame_of_caller()) == self._frame:
-            self._function = function.__name__.lstrip("_")
+            name = function.__name__
+            self._function = name if name.startswith("__") else name.lstrip("_")
 
     @property
     def function(self):
@@ -104,6 +105,7 @@ class InconclusiveDimension(TracingError):
 
     def __str__(self):
         by = f"{self._function}: " if self._function else ""
+        by = "" if self._asked.startswith(by) else by
         return (
             f"{by}{self._asked} at {self._where} depends on the sizes of a run, which are symbols"
             f" while tracing; {self._instead}"

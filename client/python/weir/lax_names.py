@@ -3,7 +3,7 @@
 import enum
 import math
 
-from weir import core, dtypes, errors, location, parallel, trace as tracing, tree
+from weir import carried, core, dims, dtypes, errors, location, parallel, trace as tracing, tree
 from weir import vectorize as mapped
 from weir.eager import operation
 from weir.indexing import take_row
@@ -118,11 +118,9 @@ def split(x, sizes, axis=0):
     array = core.as_array(x)
     at = core.canonical_axis(axis, array.ndim)
     counts = core.canonical_shape(sizes)
-    if sum(counts) != array.shape[at]:
-        raise ValueError(
-            f"split: the sizes {counts} do not fill axis {at} of {array.describe()}"
-            f" ({location.text()})"
-        )
+    if not dims.same(sum(counts), array.shape[at]):
+        message = f"split: the sizes {counts} do not fill axis {at} of {array.describe()}"
+        raise dims.unequal(sum(counts), array.shape[at], message)
     return shaping.array_split(array, [sum(counts[:i]) for i in range(1, len(counts))], at)
 
 
@@ -199,11 +197,17 @@ def dot(x, y, dimension_numbers=None):
 def batch_matmul(x, y):
     """Returns: the products of matrices, whose axes in front are equal."""
     a, b = core.promote(x, y)
-    if a.ndim < 2 or a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2]:
-        raise TypeError(
-            f"batch_matmul needs equal axes in front of matrices, found {a.describe()} and"
-            f" {b.describe()} ({location.text()})"
-        )
+    message = (
+        f"batch_matmul needs equal axes in front of matrices, found {a.describe()} and"
+        f" {b.describe()}"
+    )
+    if a.ndim < 2 or a.ndim != b.ndim:
+        raise TypeError(f"{message} ({location.text()})")
+    for n, m in zip(a.shape[:-2], b.shape[:-2]):
+        if dims.differ(n, m):
+            raise TypeError(f"{message} ({location.text()})")
+        if not dims.same(n, m):
+            raise dims.unequal(n, m, message)
     return products.matmul(a, b)
 
 
@@ -243,7 +247,7 @@ def conv_general_dilated(
         (1,) * space if value is None else windows._each(value, space, what)
         for value, what in ((lhs_dilation, "lhs_dilation"), (rhs_dilation, "rhs_dilation"))
     )
-    extents = [max(0, (e - 1) * d + 1) for e, d in zip(array.shape[2:], spread)]
+    extents = [dims.larger(0, (e - 1) * d + 1) for e, d in zip(array.shape[2:], spread)]
     pairs = windows._padding(padding, extents, weights.shape[2:], strides, dilation)
     attrs = {
         "window_strides": list(strides),
@@ -298,29 +302,38 @@ def conv_with_general_padding(
 # --- Functions of functions.
 
 
+def _described(leaves):
+    return ", ".join(leaf.describe() for leaf in leaves) or "none"
+
+
+def _common(sizes, message):
+    """Returns: the size that all have. Raises: ValueError with the message."""
+    for size in sizes:
+        if not dims.same(size, sizes[0]):
+            raise dims.unequal(size, sizes[0], message)
+    return sizes[0]
+
+
 @operation
 def map(function, xs, *, batch_size=None):  # pylint: disable=redefined-builtin
     """Returns: what `function` makes of the rows of `xs`, a pytree of arrays with equal leading
     sizes, one after the other; with `batch_size` so many at once.
     """
     leaves = [core.as_array(leaf, "a leaf of xs") for leaf in tree.leaves(xs)]
-    sizes = {leaf.shape[0] if leaf.ndim else None for leaf in leaves}
-    if len(sizes) != 1 or None in sizes:
-        raise ValueError(
-            "map needs arrays with equal leading sizes, found"
-            f" {', '.join(leaf.describe() for leaf in leaves) or 'none'} ({location.text()})"
-        )
+    message = "map needs arrays with equal leading sizes, found " + _described(leaves)
+    if not leaves or not all(leaf.ndim for leaf in leaves):
+        raise ValueError(f"{message} ({location.text()})")
+    count = _common([leaf.shape[0] for leaf in leaves], message)
     if batch_size is not None:
         return mapped.vmap(function, chunk_size=batch_size)(xs)
     rows = tree.map(core.as_array, xs)
-    (count,) = sizes
     return parallel.for_loop(lambda i: function(tree.map(lambda x: take_row(x, i), rows)), count)
 
 
 @operation
 def associative_scan(function, elems, reverse=False, axis=0):
     """The combinations of the first 1, 2, 3, ... rows, in a number of steps that grows with the
-    logarithm of their number.
+    logarithm of their number; where only the run knows that, each step takes all rows.
 
     Args:
       function: from two pytrees like `elems`, of any size along `axis`, to one: combines rows pair
@@ -335,12 +348,10 @@ def associative_scan(function, elems, reverse=False, axis=0):
     """
     leaves, structure = tree.flatten(tree.map(core.as_array, elems))
     places = [core.canonical_axis(axis, leaf.ndim) for leaf in leaves]
-    counts = {leaf.shape[at] for leaf, at in zip(leaves, places)}
-    if len(counts) != 1:
-        raise ValueError(
-            f"associative_scan needs equal sizes along axis {axis}, found"
-            f" {', '.join(leaf.describe() for leaf in leaves) or 'no array'} ({location.text()})"
-        )
+    message = f"associative_scan needs equal sizes along axis {axis}, found {_described(leaves)}"
+    if not leaves:
+        raise ValueError(f"{message} ({location.text()})")
+    count = _common([leaf.shape[at] for leaf, at in zip(leaves, places)], message)
 
     def combine(first, second):
         made = function(tree.unflatten(structure, first), tree.unflatten(structure, second))
@@ -362,7 +373,8 @@ def associative_scan(function, elems, reverse=False, axis=0):
     def turned(rows):
         return [core.reverse(x, [at]) for x, at in zip(rows, places)] if reverse else rows
 
-    return tree.unflatten(structure, turned(_scanned(combine, turned(leaves), places)))
+    scanned = _scanned if dims.known(count) else _scanned_open
+    return tree.unflatten(structure, turned(scanned(combine, turned(leaves), places)))
 
 
 def _scanned(combine, rows, places):
@@ -390,6 +402,28 @@ def _scanned(combine, rows, places):
     return out
 
 
+def _scanned_open(combine, rows, places):
+    """The same for a number of rows that only the run knows: what ends at a row combines 1, 2, 4,
+    ... rows (Hillis and Steele, Data Parallel Algorithms, 1986), so that each step takes all.
+    """
+    count = rows[0].shape[places[0]]
+    line = core.iota((count,), 0, "i64")
+
+    def step(carry):
+        distance, arrays = carry
+        before = elementwise.maximum(line - distance, 0)
+        before.is_index = True
+        earlier = [x[(slice(None),) * at + (before,)] for x, at in zip(arrays, places)]
+        out = []
+        for new, old, at in zip(combine(earlier, arrays), arrays, places):
+            there = core.reshape(line >= distance, (count,) + (1,) * (old.ndim - at - 1))
+            out.append(elementwise.where(there, new, old))
+        return distance * 2, out
+
+    init = (core.scalar(1, "i64"), rows)
+    return carried.while_loop(lambda carry: carry[0] < count, step, init)[1]
+
+
 @operation
 def cumlogsumexp(x, axis=0, reverse=False):
     """Returns: log(cumsum(exp(x))) along `axis`, without overflow."""
@@ -407,17 +441,19 @@ def reduce(operands, init_values, computation, dimensions):
       computation: from two pytrees of scalars to one; must be associative and commutative.
       dimensions: the axes that go.
 
+    Where only the run knows the size, each step takes all rows.
+
     Returns: a pytree of arrays without these axes.
     """
     leaves, structure = tree.flatten(tree.map(core.as_array, operands))
     starts, other = tree.flatten(init_values)
-    if structure != other or len({leaf.shape for leaf in leaves}) != 1:
-        raise ValueError(
-            "reduce needs operands of one shape and as many initial values, found"
-            f" {', '.join(leaf.describe() for leaf in leaves)} and {len(starts)}"
-            f" ({location.text()})"
-        )
-    shape = leaves[0].shape
+    message = (
+        "reduce needs operands of one shape and as many initial values, found"
+        f" {_described(leaves)} and {len(starts)}"
+    )
+    if structure != other or len({leaf.ndim for leaf in leaves}) != 1:
+        raise ValueError(f"{message} ({location.text()})")
+    shape = [_common(sizes, message) for sizes in zip(*(leaf.shape for leaf in leaves))]
     axes = core.canonical_axes(dimensions, len(shape))
     kept = [i for i in range(len(shape)) if i not in axes]
     rest = tuple(shape[i] for i in kept)
@@ -429,19 +465,24 @@ def reduce(operands, init_values, computation, dimensions):
         size = first[0].shape[0]
         flat = [[core.reshape(x, (size * width,)) for x in each] for each in (first, second)]
         pair = [tree.unflatten(structure, each) for each in flat]
-        made = tree.leaves(mapped.vmap(computation)(*pair)) if size * width else flat[0]
+        none = dims.same(size * width, 0)
+        made = flat[0] if none else tree.leaves(mapped.vmap(computation)(*pair))
         return [core.reshape(core.to_dtype(x, n), (size, width)) for x, n in zip(made, names)]
 
     def part(start, stop):
         return [core.slice_axis(x, 0, start, stop) for x in rows]
 
+    first = [core.broadcast_to(core.to_dtype(s, n), (1, width)) for s, n in zip(starts, names)]
+    if not dims.known(count):
+        rows = [core.concatenate(list(both), 0) for both in zip(first, rows)]
+        rows = _scanned_open(combine, rows, [0] * len(rows))
+        return tree.unflatten(structure, [core.reshape(x[count], rest) for x in rows])
     while count > 1:
         half = count // 2
         more = part(2 * half, count)
         made = combine(part(0, half), part(half, 2 * half))
         rows = [core.concatenate(list(both), 0) for both in zip(made, more)]
         count = rows[0].shape[0]
-    first = [core.broadcast_to(core.to_dtype(s, n), (1, width)) for s, n in zip(starts, names)]
     rows = combine(first, rows) if count else first
     return tree.unflatten(structure, [core.reshape(x, rest) for x in rows])
 

@@ -1,6 +1,6 @@
 """Reductions over segments: rows with equal numbers go together."""
 
-from weir import core, dtypes, location
+from weir import core, dims, dtypes, location
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import elementwise
@@ -17,11 +17,15 @@ def _segments(what, data, segment_ids, num_segments):
     count = core.known_integer(num_segments, "num_segments")
     if count < 0:
         raise ValueError(f"{what} needs num_segments of at least 0, found {count}")
-    if ids.dtype_name not in dtypes.INTEGERS or ids.shape != rows.shape[: ids.ndim]:
-        raise ValueError(
-            f"{what} takes integers with the leading axes of the data, found {ids.describe()} and"
-            f" {rows.describe()} ({location.text()})"
-        )
+    message = (
+        f"{what} takes integers with the leading axes of the data, found {ids.describe()} and"
+        f" {rows.describe()}"
+    )
+    if ids.dtype_name not in dtypes.INTEGERS or ids.ndim > rows.ndim:
+        raise ValueError(f"{message} ({location.text()})")
+    for a, b in zip(ids.shape, rows.shape):
+        if not dims.same(a, b):
+            raise dims.unequal(a, b, message)
     # Negative numbers would count from the end.
     ids = core.cast(ids, "i64")
     return rows, elementwise.where(ids < 0, count, ids), count

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from weir import checks, core, dtypes, location, numpy as wnp, tree
+from weir import checks, core, dims, dtypes, location, numpy as wnp, tree
 from weir.array import Array
 from weir.eager import operation
 
@@ -113,11 +113,15 @@ class Sparse:
                 f"the indices of a sparse array must be integers, found {indices.describe()}"
                 f" ({location.text()})"
             )
-        if values.ndim != 1 or indices.shape != (values.shape[0], self.ndim):
-            raise ValueError(
-                f"a sparse array of shape {self.shape} has indices i64[k,{self.ndim}] and values"
-                f" [k], found {indices.describe()} and {values.describe()} ({location.text()})"
-            )
+        message = (
+            f"a sparse array of shape {self.shape} has indices i64[k,{self.ndim}] and values [k],"
+            f" found {indices.describe()} and {values.describe()}"
+        )
+        if values.ndim != 1 or indices.ndim != 2:
+            raise ValueError(f"{message} ({location.text()})")
+        for extent, wanted in zip(indices.shape, (values.shape[0], self.ndim)):
+            if not dims.same(extent, wanted):
+                raise dims.unequal(extent, wanted, message)
         return [indices[:, axis].astype("i64") for axis in range(self.ndim)], values
 
 
@@ -152,11 +156,11 @@ def _reversed(indices):
 def _product(matrix, dense):
     columns, values = matrix._parts()
     dense = core.as_array(dense, "an operand of @")
-    if matrix.ndim != 2 or dense.ndim not in (1, 2) or dense.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"a sparse array of shape {matrix.shape} has no product with {dense.describe()}"
-            f" ({location.text()})"
-        )
+    message = f"a sparse array of shape {matrix.shape} has no product with {dense.describe()}"
+    if matrix.ndim != 2 or dense.ndim not in (1, 2):
+        raise ValueError(f"{message} ({location.text()})")
+    if not dims.same(dense.shape[0], matrix.shape[1]):
+        raise dims.unequal(dense.shape[0], matrix.shape[1], message)
     height, width = matrix.shape
     row, column = columns
     inside = (column >= 0) & (column < width)

@@ -1,8 +1,6 @@
 """Attention of queries to keys, as jax.nn has it."""
 
-import math
-
-from weir import core, dtypes, location
+from weir import core, dims, dtypes, location
 from weir.eager import operation
 from weir.nn import activations
 from weir.numpy import elementwise, products
@@ -51,7 +49,9 @@ def dot_product_attention(
     name = query.dtype_name
     batch, t, heads, features = query.shape
     s, groups = key.shape[1:3]
-    scores = _scores(query, key, 1 / math.sqrt(features) if scale is None else scale)
+    if scale is None:
+        scale = 1 / elementwise.sqrt(core.scalar(features, "f64"))
+    scores = _scores(query, key, scale)
     if bias is not None:
         scores = scores + core.cast(_leading(bias, 4), scores.dtype_name)
     seen = _seen(batch, t, s, is_causal, key_value_seq_lengths, local_window_size)
@@ -60,7 +60,7 @@ def dot_product_attention(
     for each in seen:
         scores = elementwise.where(each, scores, _LEAST_SCORE[scores.dtype_name])
     weights = core.cast(activations.softmax(scores), name)
-    weights = core.reshape(weights, (batch, groups, heads // groups, t, s))
+    weights = core.reshape(weights, (batch, groups, _shared(heads, groups), t, s))
     out = products.einsum("bghts,bsgf->btghf", weights, value)
     out = core.reshape(out, (batch, t, heads, value.shape[-1]))
     if query_seq_lengths is not None:
@@ -73,21 +73,33 @@ def _scores(query, key, scale):
     """Returns: f32[batch, heads, t, s], or f64, the scaled products."""
     batch, t, heads, features = query.shape
     s, groups = key.shape[1:3]
-    grouped = core.reshape(query, (batch, t, groups, heads // groups, features))
+    grouped = core.reshape(query, (batch, t, groups, _shared(heads, groups), features))
     scores = products.einsum("btghf,bsgf->bghts", grouped, key)
     scores = core.reshape(scores, (batch, heads, t, s))
-    return scale * core.cast(scores, "f64" if query.dtype_name == "f64" else "f32")
+    name = "f64" if query.dtype_name == "f64" else "f32"
+    return core.to_dtype(scale, name) * core.cast(scores, name)
+
+
+def _shared(heads, groups):
+    """Returns: how many heads share a group."""
+    return 1 if dims.same(heads, groups) else heads // groups
 
 
 def _check_shapes(query, key, value):
-    fits = query.ndim == key.ndim == value.ndim == 4 and key.shape[:3] == value.shape[:3]
-    fits = fits and key.shape[0] == query.shape[0] and key.shape[3] == query.shape[3]
-    if not fits or not key.shape[2] or query.shape[2] % key.shape[2]:
-        raise ValueError(
-            "dot_product_attention takes a query [batch, t, heads, features] and a key and a value"
-            " [batch, s, groups, features] whose groups divide the heads, found"
-            f" {query.describe()}, {key.describe()} and {value.describe()} ({location.text()})"
-        )
+    message = (
+        "dot_product_attention takes a query [batch, t, heads, features] and a key and a value"
+        " [batch, s, groups, features] whose groups divide the heads, found"
+        f" {query.describe()}, {key.describe()} and {value.describe()}"
+    )
+    if not query.ndim == key.ndim == value.ndim == 4:
+        raise ValueError(f"{message} ({location.text()})")
+    pairs = [*zip(key.shape[:3], value.shape[:3]), *zip(key.shape[::3], query.shape[::3])]
+    for a, b in pairs:
+        if not dims.same(a, b):
+            raise dims.unequal(a, b, message)
+    heads, groups = query.shape[2], key.shape[2]
+    if dims.same(groups, 0) or not (dims.same(heads, groups) or heads % groups == 0):
+        raise ValueError(f"{message} ({location.text()})")
 
 
 def _leading(x, ndim):
@@ -102,11 +114,11 @@ _LEAST_SCORE = {"f32": -2e38, "f64": -1e308}
 def _shorter(lengths, batch, extent):
     """Returns: bool[batch, extent], which places come before the length."""
     lengths = core.as_array(lengths)
-    if lengths.dtype_name not in dtypes.INTEGERS or lengths.shape not in ((), (batch,)):
-        raise ValueError(
-            f"lengths of sequences are integers [{batch}], found {lengths.describe()}"
-            f" ({location.text()})"
-        )
+    message = f"lengths of sequences are integers [{batch}], found {lengths.describe()}"
+    if lengths.dtype_name not in dtypes.INTEGERS or lengths.ndim > 1:
+        raise ValueError(f"{message} ({location.text()})")
+    if lengths.ndim and not dims.same(lengths.shape[0], batch):
+        raise dims.unequal(lengths.shape[0], batch, message)
     lengths = core.broadcast_to(lengths, (batch,))
     return core.iota((batch, extent), 1, "i32") < core.expand_dims(lengths, [1])
 

@@ -1,6 +1,6 @@
 """Layers of few lines: linear maps, embeddings, dropout, transposed convolutions, moved pixels."""
 
-from weir import core, dtypes, location, random
+from weir import core, dims, dtypes, location, random
 from weir.eager import operation
 from weir.nn import windows
 from weir.numpy import elementwise, linalg, products, reductions, shaping
@@ -76,11 +76,14 @@ def conv_transpose(
     """
     array, weights = core.promote_inexact(x, kernel)
     space = array.ndim - 2
-    if space < 1 or array.ndim != weights.ndim or weights.shape[0] != array.shape[1]:
-        raise ValueError(
-            "conv_transpose needs x [n, c, space...] and a kernel [c, o, space...], found"
-            f" {array.describe()} and {weights.describe()} ({location.text()})"
-        )
+    message = (
+        "conv_transpose needs x [n, c, space...] and a kernel [c, o, space...], found"
+        f" {array.describe()} and {weights.describe()}"
+    )
+    if space < 1 or array.ndim != weights.ndim:
+        raise ValueError(f"{message} ({location.text()})")
+    if not dims.same(weights.shape[0], array.shape[1]):
+        raise dims.unequal(weights.shape[0], array.shape[1], message)
     if weights.shape[0] % groups:
         raise ValueError(
             f"conv_transpose: {weights.shape[0]} channels do not split into {groups} groups"

@@ -94,7 +94,7 @@ def smooth_labels(labels, alpha):
     axis.
     """
     (array,) = core.promote_inexact(labels)
-    return (1 - alpha) * array + alpha / array.shape[-1]
+    return (1 - alpha) * array + alpha / core.scalar(array.shape[-1], array.dtype_name)
 
 
 @operation

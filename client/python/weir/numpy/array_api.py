@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weir import core, dtypes, location
+from weir import core, dims, dtypes, location, vectorize
 from weir.eager import operation
 from weir.numpy import creation, elementwise, ordering, products, reductions, selection, shaping
 from weir.numpy import statistics
@@ -126,9 +126,8 @@ def nanpercentile(x, q, axis=None, keepdims=False):
     if not core.is_scalar(q):
         parts = core.as_array(creation.array(q))
         if parts.ndim:
-            flat = shaping.ravel(parts)
-            found = [nanpercentile(x, flat[i], axis, keepdims) for i in range(flat.size)]
-            made = shaping.stack(found)
+            mapped = vectorize.vmap(lambda part: nanpercentile(x, part, axis, keepdims))
+            made = mapped(shaping.ravel(parts))
             return core.reshape(made, parts.shape + made.shape[1:])
         q = parts
     return statistics.nanquantile(x, q / 100, axis, keepdims)
@@ -160,11 +159,11 @@ def histogram2d(x, y, bins=10, range=None, weights=None):  # pylint: disable=red
     Returns: (f32[n, m], the edges along x, the edges along y).
     """
     a, b = core.as_array(x), core.as_array(y)
-    if a.ndim != 1 or a.shape != b.shape:
-        raise ValueError(
-            f"histogram2d takes two vectors of one size, found {a.describe()} and {b.describe()}"
-            f" ({location.text()})"
-        )
+    message = f"histogram2d takes two vectors of one size, found {a.describe()} and {b.describe()}"
+    if a.ndim != 1 or b.ndim != 1:
+        raise ValueError(f"{message} ({location.text()})")
+    if not dims.same(a.size, b.size):
+        raise dims.unequal(a.size, b.size, message)
     pair = bins if isinstance(bins, (tuple, list)) and len(bins) == 2 else (bins, bins)
     limits = (None, None) if range is None else range
     edges = [histogram_bin_edges(*each) for each in zip((a, b), pair, limits)]

@@ -2,7 +2,7 @@
 
 import math
 
-from weir import core, dtypes, location
+from weir import checks, core, dims, dtypes, location
 from weir.eager import operation
 from weir.numpy import elementwise, reductions, shaping
 
@@ -172,11 +172,12 @@ def unpackbits(x, axis=None, count=None, bitorder="big"):
     bits = core.reshape(bits, (*bits.shape[:-2], bits.shape[-2] * 8))
     if count is not None:
         extent = bits.shape[-1]
-        if count < -extent:
-            raise ValueError(
-                f"unpackbits cannot leave out {-count} of {extent} bits ({location.text()})"
-            )
+        few = ValueError(
+            f"unpackbits cannot leave out {-count} of {extent} bits ({location.text()})"
+        )
+        checks.require_at_most(-count, extent, few)
         wanted = count if count >= 0 else extent + count
-        kept = core.slice_axis(bits, bits.ndim - 1, 0, min(wanted, extent))
-        bits = shaping.pad(kept, [(0, 0)] * (bits.ndim - 1) + [(0, max(0, wanted - extent))])
+        kept = core.slice_axis(bits, bits.ndim - 1, 0, dims.smaller(wanted, extent))
+        more = dims.larger(0, wanted - extent)
+        bits = shaping.pad(kept, [(0, 0)] * (bits.ndim - 1) + [(0, more)])
     return shaping.moveaxis(bits, -1, at)

@@ -51,7 +51,8 @@ def _scaled(x, kind, count, norm):
         )
     if norm in (None, "backward"):
         return x
-    factor = math.sqrt(count) if norm == "ortho" else count
+    factor = core.scalar(count, dtypes.real_of(x.dtype_name))
+    factor = elementwise.sqrt(factor) if norm == "ortho" else factor
     return x * factor if kind in ("IFFT", "IRFFT") else x / factor
 
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from weir import core, location, trace as tracing
+from weir import core, dims, location, trace as tracing
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import creation, ordering, places, shaping
@@ -128,8 +128,12 @@ def fromfunction(function, shape, dtype=float, **kwargs):
 def diag_indices_from(x):
     """Returns: the indices of the diagonal of x, whose axes have equal sizes."""
     extents = ordering.shape(x)
-    if len(extents) < 2 or len(set(extents)) != 1:
-        raise ValueError(f"diag_indices_from needs two axes or more of one size, found {extents}")
+    message = f"diag_indices_from needs two axes or more of one size, found {extents}"
+    if len(extents) < 2:
+        raise ValueError(f"{message} ({location.text()})")
+    for extent in extents:
+        if not dims.same(extent, extents[0]):
+            raise dims.unequal(extent, extents[0], message)
     return places.diag_indices(extents[0], len(extents))
 
 

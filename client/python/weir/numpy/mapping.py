@@ -2,10 +2,10 @@
 
 import re
 
-from weir import checks, core, dtypes, location, vectorize as mapped
+from weir import checks, core, dims, dtypes, location, vectorize as mapped
 from weir.array import Array
 from weir.eager import operation
-from weir.numpy import creation, elementwise, places, shaping
+from weir.numpy import creation, elementwise, ordering, places, shaping
 
 _ARGUMENT = r"\(\s*(\w+(\s*,\s*\w+)*)?\s*\)"
 _LIST = rf"\s*{_ARGUMENT}(\s*,\s*{_ARGUMENT})*\s*"
@@ -90,14 +90,14 @@ def _broadcast_over(function, arrays, wanted, signature):
     # Axes of size 1 are left out of the loops and come back in the results.
     rows, made, ones = [], once, []
     for array, own in zip(arrays, leads):
-        kept = tuple(extent for extent in own if extent != 1)
+        kept = tuple(extent for extent in own if not dims.same(extent, 1))
         rows.append(core.reshape(array, kept + array.shape[len(own) :]))
     for i in reversed(range(len(lead))):
         own = [shape[i - len(lead)] if i >= len(lead) - len(shape) else 1 for shape in leads]
-        if lead[i] == 1:
+        if dims.same(lead[i], 1):
             ones.append(i)
         else:
-            made = mapped.vmap(made, tuple(None if extent == 1 else 0 for extent in own))
+            made = mapped.vmap(made, tuple(None if dims.same(extent, 1) else 0 for extent in own))
     results = made(*rows)
     if not ones:
         return results
@@ -111,10 +111,12 @@ def _learn(sizes, extents, names, array, signature):
         raise _unfit(array, names, signature)
     for extent, name in zip(extents, names):
         known = int(name) if name.isdigit() else sizes.setdefault(name, extent)
-        if known != extent:
-            raise ValueError(
+        if not dims.same(known, extent):
+            raise dims.unequal(
+                known,
+                extent,
                 f"vectorize: axis {name} of '{signature}' has the sizes {known} and {extent}, the"
-                f" latter in {array.describe()} ({location.text()})"
+                f" latter in {array.describe()}",
             )
 
 
@@ -197,10 +199,9 @@ def choose(x, choices, mode="raise"):
     number = core.as_array(x)
     if number.dtype_name not in dtypes.INTEGERS:
         raise TypeError(f"choose takes integers, found {number.describe()} ({location.text()})")
-    parts = [choices[i] for i in range(len(choices))]
-    if not parts:
-        raise ValueError(f"choose needs a choice ({location.text()})")
-    count = len(parts)
+    table = choices if isinstance(choices, Array) and choices.ndim else None
+    count = len(choices) if table is None else table.shape[0]
+    checks.require_at_most(1, count, ValueError(f"choose needs a choice ({location.text()})"))
     number = core.cast(number, "i64")
     if mode == "raise":
         holds = elementwise.logical_and(number >= 0, number < count)
@@ -211,11 +212,22 @@ def choose(x, choices, mode="raise"):
         raise ValueError(
             f"mode must be 'raise', 'clip' or 'wrap', found {mode!r} ({location.text()})"
         )
-    number, *parts = core.broadcast(number, *core.promote(*parts))
+    if table is not None:
+        return _chosen(table, elementwise.clip(number, 0, count - 1))
+    number, *parts = core.broadcast(number, *core.promote(*choices))
     out = parts[0]
     for i, part in enumerate(parts[1:], start=1):
         out = core.apply("select", [number >= i, part, out])
     return out
+
+
+def _chosen(table, number):
+    """Returns: element by element that of `table[number]`; rows and numbers broadcast."""
+    shape = core.broadcast_shapes(number.shape, table.shape[1:])
+    added = len(shape) - (table.ndim - 1)
+    table = core.expand_dims(table, list(range(1, 1 + added)))
+    number = core.expand_dims(core.broadcast_to(number, shape), [0])
+    return core.reshape(ordering.take_along_axis(table, number, 0), shape)
 
 
 @operation
@@ -243,7 +255,7 @@ def put_along_axis(x, indices, values, axis, mode=None):
     if mode not in (None, "clip", "drop"):
         raise ValueError(f"mode must be None or 'clip', found {mode!r} ({location.text()})")
     if mode == "clip":
-        where = elementwise.clip(where, 0, max(array.shape[at] - 1, 0))
+        where = elementwise.clip(where, 0, dims.larger(array.shape[at] - 1, 0))
     wanted = [where.shape[at] if i == at else extent for i, extent in enumerate(array.shape)]
     where = core.broadcast_to(where, wanted)
     entries = [core.iota(where.shape, i, "i64") for i in range(array.ndim)]
@@ -266,17 +278,20 @@ def fill_diagonal(x, value, wrap=False, inplace=False):
     if inplace:
         raise NotImplementedError(f"fill_diagonal works with inplace=False ({location.text()})")
     array = core.as_array(x)
-    if array.ndim < 2 or (array.ndim > 2 and len(set(array.shape)) != 1):
-        raise ValueError(
-            f"fill_diagonal needs two axes, or more of one size, found {array.describe()}"
-            f" ({location.text()})"
-        )
+    message = f"fill_diagonal needs two axes, or more of one size, found {array.describe()}"
+    if array.ndim < 2:
+        raise ValueError(f"{message} ({location.text()})")
+    for extent in array.shape if array.ndim > 2 else ():
+        if not dims.same(extent, array.shape[0]):
+            raise dims.unequal(extent, array.shape[0], message)
     step, stop = 1 + sum(_products(array.shape[1:])), array.size
     if array.ndim == 2 and not wrap:
-        stop = min(array.size, array.shape[1] * array.shape[1])
-    count = len(range(0, stop, step))
+        stop = dims.smaller(array.size, array.shape[1] * array.shape[1])
+    count = -(-stop // step)
+    line = core.iota((count,), 0, "i64") * step
+    line.is_index = True
     values = places.resize(core.to_dtype(value, array.dtype_name), (count,))
-    flat = shaping.ravel(array).at[0:stop:step].set(values)
+    flat = shaping.ravel(array).at[line].set(values)
     return core.reshape(flat, array.shape)
 
 

@@ -78,7 +78,8 @@ def cross(x, y, axis=-1):
     a, b = core.broadcast(*core.promote(x, y))
     at = core.canonical_axis(axis, a.ndim)
     if not dims.same(a.shape[at], 3):
-        raise ValueError(f"cross needs 3 elements along axis {at}, found {a.describe()}")
+        message = f"cross needs 3 elements along axis {at}, found {a.describe()}"
+        raise dims.unequal(a.shape[at], 3, message)
 
     def part(array, i):
         return core.slice_axis(array, at, i, i + 1)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from weir import core, dims, dtypes, indexing, location
+from weir import checks, core, dims, dtypes, indexing, location
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import elementwise, reductions, shaping
@@ -158,10 +158,13 @@ def _take_outside(array, where, at, mode, fill_value):
         raise ValueError(
             f"mode must be None, 'clip', 'wrap' or 'fill', found {mode!r} ({location.text()})"
         )
-    if not extent and mode != "fill" and where.size:
-        raise IndexError(f"take of an axis without elements: {array.describe()}")
+    if mode != "fill":
+        nothing = IndexError(
+            f"take of an axis without elements: {array.describe()} ({location.text()})"
+        )
+        checks.require_at_most(dims.smaller(where.size, 1), extent, nothing)
     if mode == "wrap":
-        inside = core.elementwise("floor_mod", where, max(extent, 1))
+        inside = core.elementwise("floor_mod", where, dims.larger(extent, 1))
     else:
         low = where
         if mode == "fill":
@@ -177,8 +180,10 @@ def _take_outside(array, where, at, mode, fill_value):
         fill_value = dtypes.least(name) if name in dtypes.SIGNED else fill_value
     shape = array.shape[:at] + where.shape + array.shape[at + 1 :]
     fill = core.broadcast_to(core.to_dtype(fill_value, name), shape)
-    if not extent:
-        return fill
+    if not dims.at_most(1, extent):
+        # One more that is not there, so that there is an element to take.
+        row = [1 if i == at else size for i, size in enumerate(array.shape)]
+        array = core.concatenate([array, core.full(row, 0, name)], at)
     picked = indexing.getitem(array, (slice(None),) * at + (inside,))
     is_there = core.apply("and", [low >= 0, low < extent])
     is_there = core.broadcast_in_dim(is_there, shape, range(at, at + where.ndim))
@@ -240,11 +245,10 @@ def digitize(x, bins, right=False):
         raise ValueError(
             f"digitize takes a vector of borders, found {borders.describe()} ({location.text()})"
         )
-    if not borders.size:
-        return core.full(core.as_array(x).shape, 0, "i32")
     up = searchsorted(borders, x, "left" if right else "right")
     down = searchsorted(core.reverse(borders, [0]), x, "left" if right else "right")
-    rises = core.broadcast_to(borders[0] <= borders[-1], up.shape)
+    # No border rises too, and there every element has the bin 0.
+    rises = core.broadcast_to(reductions.all(borders[:1] <= borders[-1:]), up.shape)
     return core.apply("select", [rises, up, borders.size - down])
 
 

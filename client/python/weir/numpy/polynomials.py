@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weir import core, dtypes, location
+from weir import checks, core, dims, dtypes, location
 from weir.array import Array
 from weir.eager import operation
 from weir.numpy import creation, elementwise, linalg, matrices, reductions, shaping, signals
@@ -12,10 +12,12 @@ def _coefficients(what, *polynomials):
     arrays = core.promote(*(core.as_array(creation.array(p)) for p in polynomials))
     arrays = [core.reshape(x, (1,)) if x.ndim == 0 else x for x in arrays]
     for x in arrays:
-        if x.ndim != 1 or not x.size:
-            raise ValueError(
-                f"{what} takes vectors of coefficients, found {x.describe()} ({location.text()})"
-            )
+        wrong = ValueError(
+            f"{what} takes vectors of coefficients, found {x.describe()} ({location.text()})"
+        )
+        if x.ndim != 1:
+            raise wrong
+        checks.require_at_most(1, x.size, wrong)
     return arrays
 
 
@@ -24,11 +26,16 @@ def _filled(array, count):
     return shaping.pad(array, (count - array.size, 0))
 
 
+def _powers(array):
+    """Returns: the numbers from the size of a vector down to 1."""
+    return core.cast(core.reverse(core.iota(array.shape, 0, "i64") + 1, [0]), array.dtype_name)
+
+
 @operation
 def polyadd(x, y):
     """Returns: the coefficients of the sum of two polynomials."""
     a, b = _coefficients("polyadd", x, y)
-    count = max(a.size, b.size)
+    count = dims.larger(a.size, b.size)
     return _filled(a, count) + _filled(b, count)
 
 
@@ -36,7 +43,7 @@ def polyadd(x, y):
 def polysub(x, y):
     """Returns: the coefficients of the difference of two polynomials."""
     a, b = _coefficients("polysub", x, y)
-    count = max(a.size, b.size)
+    count = dims.larger(a.size, b.size)
     return _filled(a, count) - _filled(b, count)
 
 
@@ -56,7 +63,7 @@ def polydiv(x, y):
     """
     a, b = core.promote_inexact(*_coefficients("polydiv", x, y))
     rest, found = a, []
-    count = a.size - b.size + 1
+    count = core.known_integer(a.size - b.size + 1, "the size of the quotient")
     for _ in range(count):
         factor = rest[0] / b[0]
         found.append(core.reshape(factor, (1,)))
@@ -64,8 +71,7 @@ def polydiv(x, y):
         rest = rest[1:] - behind
     if not found:
         return core.full((1,), 0, a.dtype_name), rest
-    rest = rest if rest.size else core.full((1,), 0, a.dtype_name)
-    return core.concatenate(found, 0), rest
+    return core.concatenate(found, 0), _filled(rest, dims.larger(rest.size, 1))
 
 
 @operation
@@ -75,8 +81,8 @@ def polyder(p, m=1):
     if m < 0:
         raise ValueError(f"polyder takes an order of at least 0, found {m} ({location.text()})")
     for _ in range(m):
-        powers = np.arange(array.size - 1, 0, -1)
-        array = array[:-1] * core.to_dtype(core.constant(powers), array.dtype_name)
+        array = array[:-1]
+        array = array * _powers(array)
     return array
 
 
@@ -98,9 +104,9 @@ def polyint(p, m=1, k=None):
             f"polyint of order {m} takes {m} constants, found {constants.size} ({location.text()})"
         )
     for i in range(m):
-        powers = core.to_dtype(core.constant(np.arange(array.size, 0, -1)), array.dtype_name)
         added = core.reshape(constants[i if constants.size > 1 else 0], (1,))
-        array = shaping.concatenate([array / powers, core.to_dtype(added, array.dtype_name)])
+        added = core.to_dtype(added, array.dtype_name)
+        array = core.concatenate([array / _powers(array), added], 0)
     return array
 
 
@@ -110,14 +116,15 @@ def poly(x):
     the eigenvalues of the square matrix x (complex then).
     """
     (array,) = core.promote_inexact(creation.array(x))
-    if array.ndim == 2 and array.shape[0] == array.shape[1]:
+    message = f"poly takes a vector or a square matrix, found {array.describe()}"
+    if array.ndim == 2:
+        if not dims.same(*array.shape):
+            raise dims.unequal(*array.shape, message)
         array = linalg.eigvals(array)
     if array.ndim != 1:
-        raise ValueError(
-            f"poly takes a vector or a square matrix, found {array.describe()} ({location.text()})"
-        )
+        raise ValueError(f"{message} ({location.text()})")
     out = core.full((1,), 1, array.dtype_name)
-    for i in range(array.size):
+    for i in range(core.known_integer(array.size, "the number of zeros")):
         out = shaping.pad(out, (0, 1)) - shaping.pad(out * array[i], (1, 0))
     return out
 
@@ -152,16 +159,19 @@ def roots(p, strip_zeros=True):
 def _roots(p, zeros):
     (array,) = core.promote_inexact(*_coefficients("roots", p))
     complex_name = {"f64": "c128", "c128": "c128"}.get(array.dtype_name, "c64")
-    degree = array.size - 1
-    parts = [core.full((zeros,), 0, complex_name)]
-    if degree:
-        if array.dtype_name in ("f16", "bf16"):
-            array = core.cast(array, "f32")
-        below = creation.eye(degree - 1, degree, dtype=dtypes.to_numpy(array.dtype_name))
-        first = core.reshape(-array[1:] / array[0], (1, degree))
-        found = linalg.eigvals(core.concatenate([first, core.as_array(below)], 0))
-        parts.insert(0, core.cast(found, complex_name))
-    return core.concatenate(parts, 0)
+    if array.dtype_name in ("f16", "bf16"):
+        array = core.cast(array, "f32")
+    degree = dims.larger(array.size - 1, 0)
+    below = creation.eye(
+        dims.larger(degree - 1, 0), degree, dtype=dtypes.to_numpy(array.dtype_name)
+    )
+    first = core.reshape(-array[1:] / array[0], (1, degree))
+    companion = core.concatenate([first, core.as_array(below)], 0)
+    # Of the degree 0 the first row is one too many.
+    found = linalg.eigvals(core.slice_axis(companion, 0, 0, degree))
+    return core.concatenate(
+        [core.cast(found, complex_name), core.full((zeros,), 0, complex_name)], 0
+    )
 
 
 @operation
@@ -181,18 +191,22 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """
     places, values = core.promote_inexact(x, y)
     order = core.known_integer(deg, "the degree of polyfit") + 1
-    if order < 1 or places.ndim != 1 or values.ndim not in (1, 2) or not places.size:
-        raise ValueError(
-            f"polyfit takes x [n], y [n] or [n, k] and a degree of at least 0, found"
-            f" {places.describe()}, {values.describe()} and {deg} ({location.text()})"
-        )
-    if values.shape[0] != places.shape[0]:
-        raise ValueError(
-            f"polyfit needs a y for each x, found {places.describe()} and {values.describe()}"
-            f" ({location.text()})"
+    wrong = ValueError(
+        f"polyfit takes x [n], y [n] or [n, k] and a degree of at least 0, found"
+        f" {places.describe()}, {values.describe()} and {deg} ({location.text()})"
+    )
+    if order < 1 or places.ndim != 1 or values.ndim not in (1, 2):
+        raise wrong
+    checks.require_at_most(1, places.size, wrong)
+    if not dims.same(values.shape[0], places.shape[0]):
+        raise dims.unequal(
+            values.shape[0],
+            places.shape[0],
+            f"polyfit needs a y for each x, found {places.describe()} and {values.describe()}",
         )
     if rcond is None:
-        rcond = places.size * float(np.finfo(dtypes.to_numpy(places.dtype_name)).eps)
+        epsilon = float(np.finfo(dtypes.to_numpy(places.dtype_name)).eps)
+        rcond = core.scalar(places.size, dtypes.real_of(places.dtype_name)) * epsilon
     table, sides = matrices.vander(places, order), values
     if w is not None:
         weights = core.to_dtype(w, places.dtype_name)
@@ -203,19 +217,19 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     turned = scale if found.ndim == 1 else scale[:, None]
     found = found / turned
     if full:
-        return found, left, rank, singular, core.scalar(rcond, places.dtype_name)
+        return found, left, rank, singular, core.to_dtype(rcond, dtypes.real_of(places.dtype_name))
     if not cov:
         return found
     inverse = linalg.inv(shaping.transpose(table / scale) @ (table / scale))
     inverse = inverse / (scale[:, None] * scale[None, :])
     if cov == "unscaled":
         factor = 1.0
-    elif places.size <= order:
-        raise ValueError(
+    else:
+        few = ValueError(
             f"polyfit with cov=True needs more than {order} points, found {places.size}"
             f" ({location.text()})"
         )
-    else:
+        checks.require_at_most(order + 1, places.size, few)
         factor = reductions.sum(left) if found.ndim == 1 else left
         factor = factor / (places.size - order)
     return found, inverse * factor if found.ndim == 1 else inverse[:, :, None] * factor

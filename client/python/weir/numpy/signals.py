@@ -141,8 +141,6 @@ def unwrap(x, discont=None, axis=-1, period=2 * np.pi):
     """
     (array,) = core.promote_inexact(x)
     at = core.canonical_axis(axis, array.ndim)
-    if not array.shape[at]:
-        return array
     half = period / 2
     steps = reductions.diff(array, axis=at)
     near = elementwise.mod(steps + half, period) - half

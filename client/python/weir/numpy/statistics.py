@@ -31,7 +31,9 @@ def cov(x, y=None, rowvar=True, ddof=1):
     centred = table - reductions.mean(table, 1, keepdims=True)
     turned = shaping.transpose(elementwise.conj(centred))
     # As in NumPy no degrees of freedom divide by 0.
-    freedom = core.scalar(float(max(table.shape[1] - ddof, 0)), dtypes.real_of(table.dtype_name))
+    freedom = elementwise.maximum(
+        core.scalar(table.shape[1], dtypes.real_of(table.dtype_name)) - ddof, 0
+    )
     return shaping.squeeze(products.matmul(centred, turned) / freedom)
 
 
@@ -69,10 +71,7 @@ def histogram(x, bins=10, range=None, weights=None):  # pylint: disable=redefine
     (flat,) = core.promote_inexact(shaping.ravel(x))
     if core.is_scalar(bins) or isinstance(bins, np.integer) or dims.is_size(bins):
         count = core.known_size(bins, "the number of bins")
-        if range is None:
-            is_empty = dims.known(flat.size) and not flat.size
-            range = (0.0, 1.0) if is_empty else (reductions.min(flat), reductions.max(flat))
-        low, high = range
+        low, high = _span(flat) if range is None else range
         # Bins of no width become one around the number.
         flat_range = elementwise.equal(low, high)
         low = elementwise.where(flat_range, elementwise.subtract(low, 0.5), low)
@@ -90,6 +89,15 @@ def histogram(x, bins=10, range=None, weights=None):  # pylint: disable=redefine
     place = elementwise.where(inside, place, count)
     numbers = None if weights is None else shaping.ravel(weights)
     return ordering.bincount(place, numbers, length=count + 1)[:count], edges
+
+
+def _span(flat):
+    """Returns: the least and the greatest element; 0 and 1 where there is none."""
+    if dims.at_most(1, flat.size):
+        return reductions.min(flat), reductions.max(flat)
+    is_empty = core.scalar(flat.size, "i64") == 0
+    low, high = reductions.min(flat, initial=np.inf), reductions.max(flat, initial=-np.inf)
+    return elementwise.where(is_empty, 0, low), elementwise.where(is_empty, 1, high)
 
 
 # --- Without NaN.

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from weir import carried, core, location
+from weir import carried, core, dims, location
 from weir.eager import operation
 from weir.numpy import creation, elementwise, linalg, matrices, products, reductions, shaping
 
@@ -75,11 +75,14 @@ def tensorsolve(a, b, axes=None):
         order = [i for i in range(table.ndim) if i not in moved] + list(moved)
         table = core.transpose(table, order)
     rest = table.shape[side.ndim :]
-    if math.prod(rest) != side.size or math.prod(table.shape[: side.ndim]) != side.size:
-        raise ValueError(
-            f"tensorsolve: {table.describe()} is no square matrix over the axes of"
-            f" {side.describe()} ({location.text()})"
-        )
+    for count in (math.prod(rest), math.prod(table.shape[: side.ndim])):
+        if not dims.same(count, side.size):
+            raise dims.unequal(
+                count,
+                side.size,
+                f"tensorsolve: {table.describe()} is no square matrix over the axes of"
+                f" {side.describe()}",
+            )
     square = core.reshape(table, (side.size, side.size))
     return core.reshape(linalg.solve(square, shaping.ravel(side)), rest)
 
@@ -90,12 +93,15 @@ def tensorinv(x, ind=2):
     `ind`, of which there are as many elements.
     """
     array = core.as_array(x)
-    if not 0 < ind <= array.ndim or math.prod(array.shape[:ind]) ** 2 != array.size:
-        raise ValueError(
-            f"tensorinv: the first {ind} axes of {array.describe()} hold other numbers of elements"
-            f" than the rest ({location.text()})"
-        )
-    size = math.prod(array.shape[:ind])
+    message = (
+        f"tensorinv: the first {ind} axes of {array.describe()} hold other numbers of elements than"
+        " the rest"
+    )
+    if not 0 < ind <= array.ndim:
+        raise ValueError(f"{message} ({location.text()})")
+    size, rest = math.prod(array.shape[:ind]), math.prod(array.shape[ind:])
+    if not dims.same(size, rest):
+        raise dims.unequal(size, rest, message)
     found = linalg.inv(core.reshape(array, (size, size)))
     return core.reshape(found, array.shape[ind:] + array.shape[:ind])
 
@@ -121,10 +127,7 @@ def expm(x):
     array = linalg._squares(x, "expm")
     name = {"c64": "f32", "c128": "f64", "f64": "f64"}.get(array.dtype_name, "f32")
     degree, bound = _PADE[name]
-    size = array.shape[-1]
-    if not size:
-        return array
-    length = linalg.norm(array, 1, (-2, -1))
+    length = reductions.max(reductions.sum(elementwise.abs(array), -2), -1, initial=0)
     halvings = elementwise.ceil(elementwise.log2(elementwise.maximum(length / bound, 1)))
     # Matrices that are not finite have no number of halvings.
     halvings = elementwise.where(elementwise.isfinite(length), halvings, 0)
