@@ -93,9 +93,10 @@ void BM_JobProgress(benchmark::State& state) {
   const std::unique_ptr<JobProgress> progress = Started(job);
   int64_t epoch = 0;
   size_t told = 0;
+  std::vector<Sent> sent;
   for (auto _ : state) {
     state.PauseTiming();
-    const std::vector<Sent> sent = BatchesOf(job, epoch++);
+    sent = BatchesOf(job, epoch++);
     state.ResumeTiming();
     const absl::Time now = absl::Now();
     for (int i = 0; i < kWorkers; ++i) {
