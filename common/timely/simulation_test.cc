@@ -254,7 +254,10 @@ std::string Simulation::Receive(size_t worker) {
   const ProgressBatch batch = std::move(workers_[worker]->batches.front());
   workers_[worker]->batches.pop_front();
   const absl::Status status = coordinator_->Accept(worker, batch, now_);
-  if (!status.ok()) return noticed_ ? "" : StrCat("I16: ", status.ToString());
+  if (!status.ok()) {
+    noticed_ = noticed_ || !coordinator_->CheckCounts().ok();
+    return noticed_ && may_not_add_up_ ? "" : StrCat("I16: ", status.ToString());
+  }
   for (const Change& change : batch.changes) Count(change.key, change.delta, &heard_);
   return "";
 }

@@ -147,12 +147,18 @@ absl::Status JobProgress::CheckGeneration(const v1::ProgressBatch& batch) const 
 }
 
 absl::Status JobProgress::Take(Worker* worker, const v1::ProgressBatch& batch, absl::Time now) {
-  WEIR_RETURN_IF_ERROR(CheckOpen());
   WEIR_RETURN_IF_ERROR(CheckGeneration(batch));
   if (worker->part != Part::kWorking) {
     return absl::FailedPreconditionError(
         StrCat("the worker's part in the job is over: ", worker->why.message()));
   }
+  if (state_ == State::kCompleted) {
+    state_ = State::kFailed;
+    return InvalidArgument("progress batch ", batch.number(),
+                           " comes although nothing was outstanding and the job was completed:",
+                           " counts did not add up, as if a frame was consumed twice");
+  }
+  WEIR_RETURN_IF_ERROR(CheckOpen());
   const absl::StatusOr<ProgressBatch> taken = ProgressBatchFrom(batch, *topology_, setup_.limits);
   if (!taken.ok()) {
     return Annotate(taken.status(), StrCat("progress batch ", batch.number()));

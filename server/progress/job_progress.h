@@ -57,7 +57,7 @@ class JobProgress {
   enum class State {
     kStarting,    // workers join
     kRunning,     // also while parts are lost
-    kCompleted,   // all frontiers are empty; terminal
+    kCompleted,   // all frontiers are empty; over, unless somebody has more to say
     kFailed,      // counts do not add up; only Cancel leads on
     kCancelling,  // some worker may still be at it
     kCancelled,   // terminal; nothing is kept

@@ -312,6 +312,21 @@ TEST(JobProgress, AWorkerWhosePartHasEndedMustStopTooAndAFailedJobKeepsItsReason
   EXPECT_THAT(std::string(job.progress->status().message()), HasSubstr("batch 5 came while 1"));
 }
 
+// Two frames, of which one was consumed twice: counts are as if both were, and the job is completed
+// until the second one is heard of.
+TEST(JobProgress, ABatchAfterCompletionFailsTheJobAsItCannotHaveBeen) {
+  ProgressTestJob job(2);
+  EXPECT_TRUE(job.Do(2, {{{job.in(job.load), {0}}, 2}, {{job.out(), {0}}, -1}}).ok());
+  EXPECT_TRUE(job.Do(1, {{{job.in(job.load), {0}}, -2}, {{job.out(), {0}}, -1}}).ok());
+  job.Propagate();
+  EXPECT_EQ(job.progress->state(), State::kCompleted);
+  const absl::Status status = job.Do(2, {{{job.in(job.load), {0}}, -1}});
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("worker 'b': progress batch 2 comes although nothing was outstanding"));
+  EXPECT_EQ(job.progress->state(), State::kFailed);
+  EXPECT_EQ(job.progress->status(), status);
+}
+
 TEST(JobProgress, ACompletedJobStaysCompleted) {
   ProgressTestJob job(1);
   EXPECT_TRUE(job.Do(1, {{{job.out(), {0}}, -1}}).ok());

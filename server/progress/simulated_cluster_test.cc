@@ -56,7 +56,9 @@ class RealCoordinator : public SimulatedCoordinator {
     if (!update.has_value()) return std::nullopt;
     return Broadcast(*update);
   }
-  absl::Status CheckCounts() const override { return progress_.tracker().CheckCounts(); }
+  absl::Status CheckCounts() const override {
+    return progress_.state() == JobProgress::State::kFailed ? progress_.status() : absl::OkStatus();
+  }
   const Tracker& tracker() const override { return progress_.tracker(); }
 
   // Returns: what does not hold at the end.
