@@ -4,7 +4,7 @@
 
 namespace weir {
 
-absl::Status BatchReceiver::Accept(const ProgressBatch& batch) {
+absl::Status BatchReceiver::Accept(const ProgressBatch& batch, absl::Time now) {
   if (batch.sequence < next_) {
     return absl::AlreadyExistsError(
         StrCat("progress batch ", batch.sequence, " came again; ", next_, " is due"));
@@ -14,7 +14,7 @@ absl::Status BatchReceiver::Accept(const ProgressBatch& batch) {
                                       " is due: one was lost or overtaken"));
   }
   WEIR_RETURN_IF_ERROR(
-      Annotate(ledger_.Apply(batch.changes), StrCat("progress batch ", batch.sequence)));
+      Annotate(ledger_.Apply(batch.changes, now), StrCat("progress batch ", batch.sequence)));
   ++next_;
   return absl::OkStatus();
 }

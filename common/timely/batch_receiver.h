@@ -7,7 +7,9 @@
 #define WEIR_COMMON_TIMELY_BATCH_RECEIVER_H_
 
 #include <cstdint>
+#include <vector>
 
+#include "absl/time/time.h"
 #include "common/base/status.h"
 #include "common/timely/capability_ledger.h"
 
@@ -19,17 +21,21 @@ class BatchReceiver {
   explicit BatchReceiver(Reachability* reachability) : ledger_(reachability) {}
 
   // Gives the worker something to hold before its first batch.
-  void Grant(const Pointstamp& pointstamp, int64_t count) { ledger_.Grant(pointstamp, count); }
+  void Grant(const Pointstamp& pointstamp, int64_t count, absl::Time now = absl::UnixEpoch()) {
+    ledger_.Grant(pointstamp, count, now);
+  }
 
   // Errors, after which nothing has changed: AlreadyExists, a batch that was taken already (a
   // worker that connected again may send it); DataLoss, a batch before this one is missing, as it
   // was lost or overtaken; InvalidArgument, the changes are not allowed (CapabilityLedger::Apply).
-  absl::Status Accept(const ProgressBatch& batch);
+  // `now` says since when something is held and decides nothing.
+  absl::Status Accept(const ProgressBatch& batch, absl::Time now = absl::UnixEpoch());
 
   // The number of the batch that is due.
   int64_t next() const { return next_; }
   // What the worker holds as far as was heard; what is lost with it.
-  absl::Span<const Change> held() const { return ledger_.held(); }
+  std::vector<Change> held() const { return ledger_.held(); }
+  const MutableAntichain* HeldAt(LocationId location) const { return ledger_.HeldAt(location); }
 
  private:
   CapabilityLedger ledger_;

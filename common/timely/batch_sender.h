@@ -46,7 +46,7 @@ class BatchSender {
   // Returns: all that was noted since the last one; nothing if it cancels out.
   std::optional<ProgressBatch> Flush();
 
-  absl::Span<const Change> held() const { return ledger_.held(); }
+  std::vector<Change> held() const { return ledger_.held(); }
 
  private:
   bool TouchesFrontier(const FrontierView& view);

@@ -90,9 +90,9 @@ TEST_F(TimelyInvariantBatch, I17_ASplitBatchIsNoticed) {
 
 TEST_F(TimelyInvariantBatch, I21_NothingIsSentWithoutACapability) {
   const auto refused = [&](std::vector<Change> changes) {
-    const std::vector<Change> before(sender_->held().begin(), sender_->held().end());
+    const std::vector<Change> before = sender_->held();
     const std::string message(sender_->Report(std::move(changes), now_).message());
-    EXPECT_EQ(std::vector<Change>(sender_->held().begin(), sender_->held().end()), before);
+    EXPECT_EQ(sender_->held(), before);
     EXPECT_EQ(sender_->Flush(), std::nullopt);
     return message;
   };
@@ -120,6 +120,39 @@ TEST_F(BatchTest, ADamagedBatchIsRefused) {
   EXPECT_THAT(refused({{{source_, {1}}, 1}, {{source_, {0}}, 1}}), HasSubstr("not sorted"));
   EXPECT_THAT(refused({{{source_, {1}}, 1}, {{source_, {1}}, 1}}), HasSubstr("not sorted"));
   EXPECT_EQ(receiver_->next(), 1);
+}
+
+// How many comparisons it takes to take one batch and to refuse another, of a worker that holds
+// this many requests at one place.
+int64_t ComparisonsOfOneBatch(int64_t requests) {
+  LogicalGraph graph;
+  const VertexId source = graph.AddSource("source");
+  const VertexId sum = graph.AddVertex("sum", LogicalGraph::kRoot, 1, 1);
+  graph.Connect({source, 0}, {sum, 0});
+  const std::shared_ptr<const Topology> topology = *Topology::Of(std::move(graph));
+  Reachability reachability(topology);
+  CapabilityLedger ledger(&reachability);
+  ledger.Grant({topology->output(source, 0), {0}}, 1);
+  std::vector<Change> changes;
+  for (int64_t epoch = 0; epoch < requests; ++epoch) {
+    changes.push_back({{topology->request(sum, 0), {epoch}}, 1});
+  }
+  EXPECT_TRUE(ledger.Apply(changes).ok());
+  const int64_t before = ledger.comparisons();
+  EXPECT_TRUE(ledger
+                  .Apply({{{topology->input(sum, 0), {requests}}, -1},
+                          {{topology->request(sum, 0), {requests}}, 1},
+                          {{topology->output(sum, 0), {requests}}, 1}})
+                  .ok());
+  // Nothing leads back to the source's earlier times, and every reason is looked at.
+  EXPECT_TRUE(ledger.Apply({{{topology->output(source, 0), {0}}, -1}}).ok());
+  EXPECT_FALSE(ledger.Apply({{{topology->output(source, 0), {0}}, 1}}).ok());
+  return ledger.comparisons() - before;
+}
+
+TEST(CapabilityLedger, WhatIsHeldLaterAtTheSamePlaceIsNotLookedAt) {
+  EXPECT_LE(ComparisonsOfOneBatch(2), 6);
+  EXPECT_EQ(ComparisonsOfOneBatch(5'000), ComparisonsOfOneBatch(2));
 }
 
 // A ledger of a random graph beside what it should hold.

@@ -10,24 +10,43 @@ namespace {
 // More of one kind at once is a defect of the sender, and sums stay far from overflow.
 constexpr int64_t kMostAtOnce = int64_t{1} << 32;
 
-bool IsBefore(const Change& change, const Pointstamp& pointstamp) {
-  return change.key < pointstamp;
+// Returns: the first of `places` that is not before the location.
+template <class Places>
+auto FirstFrom(Places& places, LocationId location) {
+  return std::lower_bound(places.begin(), places.end(), location,
+                          [](const auto& place, LocationId to) { return place.location < to; });
 }
 
 }  // namespace
 
-void CapabilityLedger::Grant(const Pointstamp& pointstamp, int64_t count) {
-  Add({pointstamp, count});
+void CapabilityLedger::Grant(const Pointstamp& pointstamp, int64_t count, absl::Time now) {
+  Add({pointstamp, count}, now);
 }
 
-absl::Status CapabilityLedger::Apply(absl::Span<const Change> changes) {
+absl::Status CapabilityLedger::Apply(absl::Span<const Change> changes, absl::Time now) {
   WEIR_RETURN_IF_ERROR(CheckForm(changes));
   WEIR_RETURN_IF_ERROR(CheckReleased(changes));
   WEIR_RETURN_IF_ERROR(CheckJustified(changes));
   for (const Change& change : changes) {
-    if (IsHeldAt(change.key.location)) Add(change);
+    if (MayBeHeldAt(change.key.location)) Add(change, now);
   }
+  std::erase_if(places_, [](const Place& place) { return place.held.counts().empty(); });
   return absl::OkStatus();
+}
+
+std::vector<Change> CapabilityLedger::held() const {
+  std::vector<Change> all;
+  for (const Place& place : places_) {
+    for (const auto& [time, count, since] : place.held.counts()) {
+      all.push_back({{place.location, time}, count});
+    }
+  }
+  return all;
+}
+
+const MutableAntichain* CapabilityLedger::HeldAt(LocationId location) const {
+  const auto at = FirstFrom(places_, location);
+  return at != places_.end() && at->location == location ? &at->held : nullptr;
 }
 
 absl::Status CapabilityLedger::CheckForm(absl::Span<const Change> changes) const {
@@ -49,8 +68,9 @@ absl::Status CapabilityLedger::CheckForm(absl::Span<const Change> changes) const
 
 absl::Status CapabilityLedger::CheckReleased(absl::Span<const Change> changes) const {
   for (const Change& change : changes) {
-    if (change.delta > 0 || !IsHeldAt(change.key.location)) continue;
-    const int64_t held = Held(change.key);
+    if (change.delta > 0 || !MayBeHeldAt(change.key.location)) continue;
+    const MutableAntichain* const place = HeldAt(change.key.location);
+    const int64_t held = place == nullptr ? 0 : place->count(change.key.time);
     if (held + change.delta < 0) {
       return InvalidArgument(ToString(change, reachability_.topology()), " is released, and ", held,
                              " held");
@@ -59,42 +79,53 @@ absl::Status CapabilityLedger::CheckReleased(absl::Span<const Change> changes) c
   return absl::OkStatus();
 }
 
-absl::Status CapabilityLedger::CheckJustified(absl::Span<const Change> changes) const {
+absl::Status CapabilityLedger::CheckJustified(absl::Span<const Change> changes) {
+  CollectReasons(changes);
   for (const Change& change : changes) {
-    if (change.delta < 0 || IsJustified(change.key, changes)) continue;
+    if (change.delta < 0 || IsJustified(change.key)) continue;
     return InvalidArgument(ToString(change, reachability_.topology()),
                            ": nothing that is held or consumed could result in it");
   }
   return absl::OkStatus();
 }
 
-bool CapabilityLedger::IsJustified(const Pointstamp& pointstamp,
-                                   absl::Span<const Change> changes) const {
+void CapabilityLedger::CollectReasons(absl::Span<const Change> changes) {
+  reasons_.clear();
+  size_t first = 0;  // of those at this location
   for (const Change& change : changes) {
-    if (change.delta < 0 && reachability_.CouldResultIn(change.key, pointstamp)) return true;
+    if (change.delta > 0) continue;
+    if (first < reasons_.size() && reasons_[first].location != change.key.location) {
+      first = reasons_.size();
+    }
+    const bool is_later =
+        std::any_of(reasons_.begin() + first, reasons_.end(),
+                    [&](const Reason& reason) { return LessEqual(*reason.time, change.key.time); });
+    if (!is_later) reasons_.push_back({change.key.location, &change.key.time});
   }
-  for (const Change& held : held_) {
-    if (reachability_.CouldResultIn(held.key, pointstamp)) return true;
+  for (const Place& place : places_) {
+    for (const Timestamp& time : place.held.frontier()) reasons_.push_back({place.location, &time});
+  }
+}
+
+bool CapabilityLedger::IsJustified(const Pointstamp& pointstamp) {
+  for (const Reason& reason : reasons_) {
+    ++comparisons_;
+    if (reachability_.CouldResultIn(reason.location, *reason.time, pointstamp)) return true;
   }
   return false;
 }
 
-bool CapabilityLedger::IsHeldAt(LocationId location) const {
+bool CapabilityLedger::MayBeHeldAt(LocationId location) const {
   return reachability_.topology().location(location).kind != PortLocation::Kind::kInput;
 }
 
-int64_t CapabilityLedger::Held(const Pointstamp& pointstamp) const {
-  const auto at = std::lower_bound(held_.begin(), held_.end(), pointstamp, IsBefore);
-  return at != held_.end() && at->key == pointstamp ? at->delta : 0;
-}
-
-void CapabilityLedger::Add(const Change& change) {
-  const auto at = std::lower_bound(held_.begin(), held_.end(), change.key, IsBefore);
-  if (at == held_.end() || !(at->key == change.key)) {
-    held_.insert(at, change);
-  } else if ((at->delta += change.delta) == 0) {
-    held_.erase(at);
+void CapabilityLedger::Add(const Change& change, absl::Time now) {
+  auto at = FirstFrom(places_, change.key.location);
+  if (at == places_.end() || at->location != change.key.location) {
+    at = places_.insert(at, {change.key.location, {}});
   }
+  moves_.Clear();
+  at->held.Update(change.key.time, change.delta, &moves_, now);
 }
 
 std::string ToString(const Change& change, const Topology& topology) {

@@ -7,14 +7,20 @@
 // holds, or that it consumes or releases with the same changes. Activations that are merged stay
 // justified, as every cycle advances times. Which frames a worker may consume is not known here; a
 // tracker notices when more are consumed than were produced (Tracker::CheckCounts).
+//
+// Of what is held at one place only the least times are looked at for a reason, as they result in
+// all that later ones do: a worker that holds thousands of times costs what its places do.
 #ifndef WEIR_COMMON_TIMELY_CAPABILITY_LEDGER_H_
 #define WEIR_COMMON_TIMELY_CAPABILITY_LEDGER_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/base/status.h"
+#include "common/timely/mutable_antichain.h"
 #include "common/timely/pointstamp.h"
 #include "common/timely/reachability.h"
 
@@ -26,27 +32,45 @@ class CapabilityLedger {
   explicit CapabilityLedger(Reachability* reachability) : reachability_(*reachability) {}
 
   // Gives the worker something to hold, as at the start of a job. REQUIRES: no input; count > 0.
-  void Grant(const Pointstamp& pointstamp, int64_t count);
+  void Grant(const Pointstamp& pointstamp, int64_t count, absl::Time now = absl::UnixEpoch());
 
   // Takes changes as one. Errors: InvalidArgument, and nothing is taken: changes that are not
   // sorted, merged and of existing places; something released that is not held; something produced
-  // or held without a reason.
-  absl::Status Apply(absl::Span<const Change> changes);
+  // or held without a reason. `now` says since when something is held and decides nothing.
+  absl::Status Apply(absl::Span<const Change> changes, absl::Time now = absl::UnixEpoch());
 
-  // Sorted; all counts are positive.
-  absl::Span<const Change> held() const { return held_; }
+  // Returns: all that is held, sorted; all counts are positive.
+  std::vector<Change> held() const;
+  // Returns: what is held at one place, and since when; null if nothing is.
+  const MutableAntichain* HeldAt(LocationId location) const;
+
+  // How many pairs of a rise and a possible reason were compared, in all.
+  int64_t comparisons() const { return comparisons_; }
 
  private:
+  struct Place {
+    LocationId location;
+    MutableAntichain held;
+  };
+  struct Reason {
+    LocationId location;
+    const Timestamp* time;
+  };
+
   absl::Status CheckForm(absl::Span<const Change> changes) const;
   absl::Status CheckReleased(absl::Span<const Change> changes) const;
-  absl::Status CheckJustified(absl::Span<const Change> changes) const;
-  bool IsJustified(const Pointstamp& pointstamp, absl::Span<const Change> changes) const;
-  bool IsHeldAt(LocationId location) const;
-  int64_t Held(const Pointstamp& pointstamp) const;
-  void Add(const Change& change);
+  absl::Status CheckJustified(absl::Span<const Change> changes);
+  // Whatever else goes or is held results in nothing that these do not.
+  void CollectReasons(absl::Span<const Change> changes);
+  bool IsJustified(const Pointstamp& pointstamp);
+  bool MayBeHeldAt(LocationId location) const;
+  void Add(const Change& change, absl::Time now);
 
   Reachability& reachability_;
-  std::vector<Change> held_;
+  std::vector<Place> places_;     // with something held, by location
+  std::vector<Reason> reasons_;   // for the changes at hand
+  ChangeBatch<Timestamp> moves_;  // of a frontier; nobody asks
+  int64_t comparisons_ = 0;
 };
 
 // Returns: "+2 (3, 1) at input 0 of 'join'".

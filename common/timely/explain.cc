@@ -11,16 +11,39 @@ std::vector<Holder> HoldersOf(LocationId port, const Tracker& tracker, Reachabil
   const Frontier& frontier = tracker.frontier(port);
   for (int64_t l = 0; l < tracker.topology().num_locations(); ++l) {
     const LocationId from(l);
-    for (const auto& [time, count] : tracker.outstanding(from).counts()) {
+    for (const auto& [time, count, since] : tracker.outstanding(from).counts()) {
       if (count <= 0) continue;
       for (const PathSummary& summary : reachability->Between(from, port)) {
         const std::optional<Timestamp> element = summary.Apply(time);
         if (!element.has_value() || !frontier.Contains(*element)) continue;
-        holders.push_back({{from, time}, count, *element});
+        holders.push_back({{from, time}, count, since, *element});
       }
     }
   }
   return holders;
+}
+
+std::vector<Root> RootsOf(const Tracker& tracker) {
+  const Topology& topology = tracker.topology();
+  // The least times at which something comes from elsewhere, by location.
+  std::vector<Frontier> coming(topology.num_locations());
+  for (int64_t l = 0; l < topology.num_locations(); ++l) {
+    for (const Hop& hop : topology.hops(LocationId(l))) {
+      for (const Timestamp& time : tracker.frontier(LocationId(l))) {
+        const std::optional<Timestamp> later = hop.summary.Apply(time);
+        if (later.has_value()) coming[hop.to.value()].Insert(*later);
+      }
+    }
+  }
+  std::vector<Root> roots;
+  for (int64_t l = 0; l < topology.num_locations(); ++l) {
+    const MutableAntichain& outstanding = tracker.outstanding(LocationId(l));
+    for (const auto& [time, count, since] : outstanding.counts()) {
+      if (count <= 0 || !outstanding.frontier().Contains(time) || coming[l].Covers(time)) continue;
+      roots.push_back({{LocationId(l), time}, count, since});
+    }
+  }
+  return roots;
 }
 
 std::string ToString(absl::Span<const Holder> holders, LocationId port, const Topology& topology) {

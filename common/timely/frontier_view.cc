@@ -8,8 +8,11 @@
 
 namespace weir {
 
-FrontierView::FrontierView(std::shared_ptr<const Topology> topology)
-    : topology_(std::move(topology)), frontiers_(topology_->num_locations()) {}
+FrontierView::FrontierView(std::shared_ptr<const Topology> topology, int64_t first)
+    : topology_(std::move(topology)),
+      frontiers_(topology_->num_locations()),
+      first_(first),
+      next_(first) {}
 
 absl::Status FrontierView::Apply(const FrontierUpdate& update) {
   if (update.sequence < next_) {

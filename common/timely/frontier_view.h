@@ -16,7 +16,8 @@ namespace weir {
 
 class FrontierView {
  public:
-  explicit FrontierView(std::shared_ptr<const Topology> topology);
+  // `first` is the number of the update that this view begins with; it has all frontiers.
+  explicit FrontierView(std::shared_ptr<const Topology> topology, int64_t first = 1);
 
   // Takes the next update as one. Errors, after which nothing has
   // changed: AlreadyExists or DataLoss, not the update that is due; InvalidArgument, a place that
@@ -24,9 +25,9 @@ class FrontierView {
   absl::Status Apply(const FrontierUpdate& update);
 
   // Whether anything was told yet. Before that no time is complete and no kernel may run.
-  bool is_known() const { return next_ > 1; }
+  bool is_known() const { return next_ > first_; }
   // How many updates were taken.
-  int64_t version() const { return next_ - 1; }
+  int64_t version() const { return next_ - first_; }
   // REQUIRES: an input.
   const Frontier& frontier(LocationId input) const { return frontiers_[input.value()]; }
   // Returns: whether nothing at this time or before can come to the port any more.
@@ -43,7 +44,8 @@ class FrontierView {
 
   std::shared_ptr<const Topology> topology_;
   std::vector<Frontier> frontiers_;  // by location
-  int64_t next_ = 1;
+  const int64_t first_;
+  int64_t next_;
 };
 
 }  // namespace weir

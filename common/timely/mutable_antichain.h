@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/timely/antichain.h"
 #include "common/timely/change_batch.h"
@@ -20,11 +21,16 @@ using Frontier = Antichain<Timestamp>;
 
 class MutableAntichain {
  public:
-  using Entry = ChangeBatch<Timestamp>::Entry;
+  struct Entry {
+    Timestamp time;
+    int64_t count = 0;
+    absl::Time since;  // when the count became positive last
+  };
 
   // Adds `delta` to the count of a time. Adds to `changes` what turns the old frontier into the new
-  // one: 1 for a new element, -1 for one that is gone.
-  void Update(const Timestamp& time, int64_t delta, ChangeBatch<Timestamp>* changes);
+  // one: 1 for a new element, -1 for one that is gone. `now` is for Entry::since alone.
+  void Update(const Timestamp& time, int64_t delta, ChangeBatch<Timestamp>* changes,
+              absl::Time now = absl::UnixEpoch());
 
   const Frontier& frontier() const { return frontier_; }
   // In the total order; no count is zero.

@@ -16,14 +16,12 @@ const Antichain<PathSummary>& Reachability::Between(LocationId from, LocationId 
   return antichains_[RowOf(from)[to.value()]];
 }
 
-bool Reachability::CouldResultIn(const Pointstamp& from, const Pointstamp& to) {
-  const int32_t number = RowOf(from.location)[to.location.value()];
-  if (adds_nothing_[number] && from.time.size() == to.time.size()) {
-    return LessEqual(from.time, to.time);
-  }
+bool Reachability::CouldResultIn(LocationId from, const Timestamp& time, const Pointstamp& to) {
+  const int32_t number = RowOf(from)[to.location.value()];
+  if (adds_nothing_[number] && time.size() == to.time.size()) return LessEqual(time, to.time);
   for (const PathSummary& summary : antichains_[number]) {
-    const std::optional<Timestamp> time = summary.Apply(from.time);
-    if (time.has_value() && LessEqual(*time, to.time)) return true;
+    const std::optional<Timestamp> later = summary.Apply(time);
+    if (later.has_value() && LessEqual(*later, to.time)) return true;
   }
   return false;
 }

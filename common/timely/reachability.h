@@ -27,7 +27,10 @@ class Reachability {
   const Antichain<PathSummary>& Between(LocationId from, LocationId to);
   // Returns: whether an event at `from` could result in one at `to`: whether some summary gives a
   // time at most that of `to`.
-  bool CouldResultIn(const Pointstamp& from, const Pointstamp& to);
+  bool CouldResultIn(const Pointstamp& from, const Pointstamp& to) {
+    return CouldResultIn(from.location, from.time, to);
+  }
+  bool CouldResultIn(LocationId from, const Timestamp& time, const Pointstamp& to);
 
  private:
   using Row = std::vector<int32_t>;

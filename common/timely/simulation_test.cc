@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/str_cat.h"
+#include "common/timely/batch_receiver.h"
 #include "common/timely/simulation_testing.h"
 
 namespace weir {
@@ -19,29 +20,81 @@ void Count(const Pointstamp& pointstamp, int64_t delta, OracleCounts* counts) {
   if (((*counts)[key] += delta) == 0) counts->erase(key);
 }
 
+// Nothing but what common/timely has.
+class TrackingCoordinator : public SimulatedCoordinator {
+ public:
+  explicit TrackingCoordinator(const std::shared_ptr<const Topology>& topology)
+      : reachability_(topology), tracker_(topology) {}
+
+  Joined Join() override {
+    receivers_.emplace_back(&reachability_);
+    Joined joined = {{}, std::max<int64_t>(updates_, 1), std::nullopt};
+    for (size_t v = 0; v < tracker_.topology().graph().vertices().size(); ++v) {
+      if (!tracker_.topology().graph().vertices()[v].inputs.empty()) continue;
+      const LocationId output = tracker_.topology().output(VertexId(static_cast<int64_t>(v)), 0);
+      const Frontier first = {Timestamp::Minimum(0)};
+      for (const Timestamp& time : updates_ == 0 ? first : tracker_.frontier(output)) {
+        joined.grants.push_back({{output, time}, 1});
+      }
+    }
+    for (const Change& grant : joined.grants) {
+      receivers_.back().Grant(grant.key, grant.delta);
+      tracker_.Update(grant.key.location, grant.key.time, grant.delta);
+    }
+    if (updates_ > 0) joined.update = FrontierUpdate{updates_, tracker_.Frontiers()};
+    return joined;
+  }
+  FrontierUpdate Start() override {
+    tracker_.Propagate();
+    return {++updates_, tracker_.Frontiers()};
+  }
+  absl::Status Accept(size_t worker, const ProgressBatch& batch, absl::Time now) override {
+    WEIR_RETURN_IF_ERROR(receivers_[worker].Accept(batch));
+    for (const Change& change : batch.changes) {
+      tracker_.Update(change.key.location, change.key.time, change.delta);
+    }
+    return absl::OkStatus();
+  }
+  std::optional<FrontierUpdate> Propagate(absl::Time now) override {
+    const absl::Span<const Change> changes = tracker_.Propagate();
+    if (changes.empty()) return std::nullopt;
+    return FrontierUpdate{++updates_, {changes.begin(), changes.end()}};
+  }
+  absl::Status CheckCounts() const override { return tracker_.CheckCounts(); }
+  const Tracker& tracker() const override { return tracker_; }
+
+ private:
+  Reachability reachability_;
+  Tracker tracker_;
+  std::vector<BatchReceiver> receivers_;
+  int64_t updates_ = 0;
+};
+
 }  // namespace
 
 Simulation::Simulation(std::shared_ptr<const Topology> topology, int workers, Random* random)
+    : Simulation(topology, workers, random, std::make_unique<TrackingCoordinator>(topology)) {}
+
+Simulation::Simulation(std::shared_ptr<const Topology> topology, int workers, Random* random,
+                       std::unique_ptr<SimulatedCoordinator> coordinator)
     : topology_(std::move(topology)),
       random_(*random),
       oracle_(*topology_),
       reachability_(topology_),
-      tracker_(topology_),
+      coordinator_(std::move(coordinator)),
       told_(topology_) {
-  for (int i = 0; i < workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>(topology_, &reachability_));
-    for (size_t v = 0; v < topology_->graph().vertices().size(); ++v) {
-      const LogicalGraph::Vertex& vertex = topology_->graph().vertices()[v];
-      if (!vertex.inputs.empty()) continue;
-      const Pointstamp first = {topology_->output(VertexId(static_cast<int64_t>(v)), 0),
-                                Timestamp::Minimum(0)};
-      workers_.back()->sender.Grant(first, 1);
-      workers_.back()->receiver.Grant(first, 1);
-      tracker_.Update(first.location, first.time, 1);
-      Count(first, 1, &truth_);
-      Count(first, 1, &heard_);
-    }
+  for (int i = 0; i < workers; ++i) AddWorker();
+}
+
+void Simulation::AddWorker() {
+  SimulatedCoordinator::Joined joined = coordinator_->Join();
+  workers_.push_back(std::make_unique<Worker>(topology_, &reachability_, joined.first_update));
+  for (const Change& grant : joined.grants) {
+    workers_.back()->sender.Grant(grant.key, grant.delta);
+    Count(grant.key, grant.delta, &truth_);
+    Count(grant.key, grant.delta, &heard_);
   }
+  if (joined.update.has_value()) workers_.back()->updates.push_back(*std::move(joined.update));
 }
 
 void Simulation::GiveToOneWorker(std::vector<VertexId> vertices) {
@@ -196,34 +249,33 @@ std::string Simulation::Flush(Worker* worker) {
   return "";
 }
 
-std::string Simulation::Receive(Worker* worker) {
-  if (worker->batches.empty()) return "";
-  const ProgressBatch batch = std::move(worker->batches.front());
-  worker->batches.pop_front();
-  const absl::Status status = worker->receiver.Accept(batch);
-  if (!status.ok()) return StrCat("I16: ", status.ToString());
-  for (const Change& change : batch.changes) {
-    tracker_.Update(change.key.location, change.key.time, change.delta);
-    Count(change.key, change.delta, &heard_);
+std::string Simulation::Receive(size_t worker) {
+  if (workers_[worker]->batches.empty()) return "";
+  const ProgressBatch batch = std::move(workers_[worker]->batches.front());
+  workers_[worker]->batches.pop_front();
+  const absl::Status status = coordinator_->Accept(worker, batch, now_);
+  if (!status.ok()) {
+    noticed_ = noticed_ || !coordinator_->CheckCounts().ok();
+    return noticed_ && may_not_add_up_ ? "" : StrCat("I16: ", status.ToString());
   }
+  for (const Change& change : batch.changes) Count(change.key, change.delta, &heard_);
   return "";
 }
 
 std::string Simulation::Broadcast() {
-  const absl::Span<const Change> changes = tracker_.Propagate();
-  if (!tracker_.CheckCounts().ok()) {
+  if (!told_.is_known()) return Tell(coordinator_->Start());
+  const std::optional<FrontierUpdate> update = coordinator_->Propagate(now_);
+  if (const absl::Status counts = coordinator_->CheckCounts(); !counts.ok()) {
     noticed_ = true;
-    if (!may_not_add_up_) return StrCat("I15: ", tracker_.CheckCounts().ToString());
+    if (!may_not_add_up_) return StrCat("I15: ", counts.ToString());
   }
-  const bool is_first = !told_.is_known();
-  if (changes.empty() && !is_first) return "";
-  FrontierUpdate update = {0, {changes.begin(), changes.end()}};
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    update.sequence = worker->next_update++;
-    worker->updates.push_back(update);
-  }
+  return update.has_value() ? Tell(*update) : "";
+}
+
+std::string Simulation::Tell(const FrontierUpdate& update) {
+  if (told_.is_known() && update.empty()) return "I19: an empty update";
+  for (const std::unique_ptr<Worker>& worker : workers_) worker->updates.push_back(update);
   ++counters_.updates;
-  update.sequence = counters_.updates;
   const absl::Status status = told_.Apply(update);
   return status.ok() || may_not_add_up_ ? "" : StrCat("I13: ", status.ToString());
 }
@@ -241,13 +293,14 @@ std::string Simulation::TakeUpdate(Worker* worker) {
 std::string Simulation::Step() {
   enum { kConsume, kUse = 2, kServe = 4, kFlush, kReceive, kBroadcast = 8, kTake, kKinds = 12 };
   now_ += absl::Microseconds(Below(600));
-  Worker* const worker = workers_[Below(static_cast<int64_t>(workers_.size()))].get();
+  const int64_t number = Below(static_cast<int64_t>(workers_.size()));
+  Worker* const worker = workers_[number].get();
   const int64_t kind = Below(kKinds);
   const Kernel kernel =
       counters_.activations < kMostActivations ? Kernel::kReacts : Kernel::kOnlyConsumes;
   std::string wrong;
   if (kind >= kReceive && kind < kBroadcast) {
-    wrong = Receive(worker);
+    wrong = Receive(number);
   } else if (kind == kBroadcast) {
     wrong = Broadcast();
   } else if (!worker->is_lost) {
@@ -283,8 +336,8 @@ std::string Simulation::Drain(Keep keep) {
     if (wrong.empty()) wrong = Flush(worker.get());
     if (wrong.empty()) wrong = Check();
   }
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    while (wrong.empty() && !worker->batches.empty()) wrong = Receive(worker.get());
+  for (size_t w = 0; w < workers_.size(); ++w) {
+    while (wrong.empty() && !workers_[w]->batches.empty()) wrong = Receive(w);
   }
   if (wrong.empty()) wrong = Broadcast();
   for (const std::unique_ptr<Worker>& worker : workers_) {
@@ -316,22 +369,10 @@ bool Simulation::RepeatAFrame() {
 std::string Simulation::Join() {
   std::string wrong = Broadcast();
   if (!wrong.empty()) return wrong;
-  for (int64_t l = 0; l < topology_->num_locations(); ++l) {
-    const LocationId output(l);
-    if (topology_->location(output).kind != PortLocation::Kind::kOutput) continue;
-    if (tracker_.frontier(output).empty()) continue;
-    const Pointstamp first = {output, Later(*tracker_.frontier(output).begin())};
-    tracker_.Update(first.location, first.time, 1);
-    if (!tracker_.Propagate().empty()) return "I29: a frontier moves as a worker joins";
-    workers_.push_back(std::make_unique<Worker>(topology_, &reachability_));
-    workers_.back()->sender.Grant(first, 1);
-    workers_.back()->receiver.Grant(first, 1);
-    workers_.back()->updates.push_back({workers_.back()->next_update++, tracker_.Frontiers()});
-    Count(first, 1, &truth_);
-    Count(first, 1, &heard_);
-    return Check();
-  }
-  return "";
+  if (tracker().active() == 0) return "";
+  AddWorker();
+  if (coordinator_->Propagate(now_).has_value()) return "I29: a frontier moves as a worker joins";
+  return Check();
 }
 
 std::string Simulation::Check() const {
@@ -362,13 +403,13 @@ std::string Simulation::CheckFrontiers() const {
     const LocationId input(l);
     if (topology_->location(input).kind != PortLocation::Kind::kInput) continue;
     for (const OracleTime& element : wanted[l]) {
-      if (tracker_.frontier(input).Covers(FromOracle(element))) continue;
-      return StrCat("I11: the frontier ", ToString(tracker_.frontier(input)), " at ",
+      if (tracker().frontier(input).Covers(FromOracle(element))) continue;
+      return StrCat("I11: the frontier ", ToString(tracker().frontier(input)), " at ",
                     topology_->Describe(input), " is ahead of ", ToString(FromOracle(element)));
     }
     for (const std::unique_ptr<Worker>& worker : workers_) {
       if (!worker->view.is_known()) continue;
-      for (const Timestamp& element : tracker_.frontier(input)) {
+      for (const Timestamp& element : tracker().frontier(input)) {
         if (worker->view.frontier(input).Covers(element)) continue;
         return StrCat("I12: a worker is ahead of the coordinator at ", topology_->Describe(input));
       }
@@ -416,8 +457,8 @@ std::string Simulation::CheckExact() const {
   for (int64_t l = 0; l < topology_->num_locations(); ++l) {
     const LocationId input(l);
     if (topology_->location(input).kind != PortLocation::Kind::kInput) continue;
-    if (ToOracle(tracker_.frontier(input)) != wanted[l]) {
-      return StrCat("I18: ", ToString(tracker_.frontier(input)), " remains at ",
+    if (ToOracle(tracker().frontier(input)) != wanted[l]) {
+      return StrCat("I18: ", ToString(tracker().frontier(input)), " remains at ",
                     topology_->Describe(input));
     }
     for (const std::unique_ptr<Worker>& worker : workers_) {
@@ -431,7 +472,7 @@ std::string Simulation::CheckExact() const {
                     topology_->Describe(input));
     }
   }
-  return truth_.empty() && tracker_.active() != 0 ? "I18: something remains active" : "";
+  return truth_.empty() && tracker().active() != 0 ? "I18: something remains active" : "";
 }
 
 }  // namespace weir

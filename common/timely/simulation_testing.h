@@ -6,18 +6,40 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "common/base/random.h"
-#include "common/timely/batch_receiver.h"
 #include "common/timely/batch_sender.h"
 #include "common/timely/inner_frontiers.h"
 #include "common/timely/oracle_testing.h"
 #include "common/timely/tracker.h"
 
 namespace weir {
+
+// The coordinator's half of the protocol, whatever it consists of.
+class SimulatedCoordinator {
+ public:
+  virtual ~SimulatedCoordinator() = default;
+
+  struct Joined {
+    std::vector<Change> grants;
+    int64_t first_update = 1;
+    std::optional<FrontierUpdate> update;  // its first one, if others got theirs already
+  };
+  // The next worker, by its number.
+  virtual Joined Join() = 0;
+  // All that begin have joined. Returns: their first update.
+  virtual FrontierUpdate Start() = 0;
+  virtual absl::Status Accept(size_t worker, const ProgressBatch& batch, absl::Time now) = 0;
+  // Returns: what goes to all workers, if anything does.
+  virtual std::optional<FrontierUpdate> Propagate(absl::Time now) = 0;
+  // Whether counts do not add up; what is told after that does not matter.
+  virtual absl::Status CheckCounts() const = 0;
+  virtual const Tracker& tracker() const = 0;
+};
 
 class Simulation {
  public:
@@ -34,7 +56,10 @@ class Simulation {
   // What a kernel does with a frame: send and hold what it likes, or nothing.
   enum class Kernel { kReacts, kOnlyConsumes };
 
+  // With a coordinator that is a tracker and a receiver for each worker.
   Simulation(std::shared_ptr<const Topology> topology, int workers, Random* random);
+  Simulation(std::shared_ptr<const Topology> topology, int workers, Random* random,
+             std::unique_ptr<SimulatedCoordinator> coordinator);
 
   // One random step. Returns: what does not hold after it, or nothing.
   std::string Step();
@@ -48,7 +73,7 @@ class Simulation {
   void Lose(size_t worker);
   // Delivers one of the frames under way to a second worker. Returns: whether there was one.
   bool RepeatAFrame();
-  // A worker joins with a capability at a time that may still come. Returns: what does not hold.
+  // A worker joins and is granted what may still come. Returns: what does not hold.
   std::string Join();
   // How many workers there are.
   size_t size() const { return workers_.size(); }
@@ -56,21 +81,20 @@ class Simulation {
   const Counters& counters() const { return counters_; }
   // Whether the coordinator has noticed that counts do not add up.
   bool noticed() const { return noticed_; }
-  const Tracker& tracker() const { return tracker_; }
+  const Tracker& tracker() const { return coordinator_->tracker(); }
 
  private:
   struct Worker {
-    Worker(const std::shared_ptr<const Topology>& topology, Reachability* reachability)
-        : sender(reachability), receiver(reachability), view(topology) {}
+    Worker(const std::shared_ptr<const Topology>& topology, Reachability* reachability,
+           int64_t first_update)
+        : sender(reachability), view(topology, first_update) {}
 
     BatchSender sender;
-    BatchReceiver receiver;  // the coordinator's end
     FrontierView view;
     std::vector<Pointstamp> inbox;  // frames under way to this worker or with it
     OracleCounts unsent;
     std::deque<ProgressBatch> batches;   // under way to the coordinator
     std::deque<FrontierUpdate> updates;  // under way to the worker
-    int64_t next_update = 1;
     bool is_lost = false;
   };
   using Activation = std::vector<Change>;
@@ -89,8 +113,10 @@ class Simulation {
   void CountInside(const Activation& activation);
   std::string PropagateInside();
   std::string Flush(Worker* worker);
-  std::string Receive(Worker* worker);
+  std::string Receive(size_t worker);
   std::string Broadcast();
+  std::string Tell(const FrontierUpdate& update);
+  void AddWorker();
   std::string TakeUpdate(Worker* worker);
   std::string DropAll(Worker* worker, Keep keep);
 
@@ -105,7 +131,7 @@ class Simulation {
   Random& random_;
   Oracle oracle_;
   mutable Reachability reachability_;
-  Tracker tracker_;
+  std::unique_ptr<SimulatedCoordinator> coordinator_;
   FrontierView told_;  // what was broadcast, with its checks
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Pointstamp> to_send_;  // frames of the activation at hand

@@ -31,10 +31,10 @@ void Tracker::Update(LocationId location, const Timestamp& time, int64_t delta) 
   noted_.push_back(location);
 }
 
-absl::Span<const Change> Tracker::Propagate() {
+absl::Span<const Change> Tracker::Propagate(absl::Time now) {
   updates_.clear();
   overdrawn_.clear();
-  CountNoted();
+  CountNoted(now);
   while (!heap_.empty()) {
     Work work = Pop();
     while (!heap_.empty() && heap_.front().location == work.location &&
@@ -49,7 +49,7 @@ absl::Span<const Change> Tracker::Propagate() {
   return updates_;
 }
 
-void Tracker::CountNoted() {
+void Tracker::CountNoted(absl::Time now) {
   for (const LocationId location : noted_) {
     Place& place = places_[location.value()];
     place.is_noted = false;
@@ -60,7 +60,7 @@ void Tracker::CountNoted() {
       for (const auto& [time, delta] : noted) {
         if ((delta > 0) != comes) continue;
         const int64_t before = place.outstanding.count(time);
-        place.outstanding.Update(time, delta, &changes_);
+        place.outstanding.Update(time, delta, &changes_, now);
         active_ += (before + delta > 0 ? 1 : 0) - (before > 0 ? 1 : 0);
       }
     }
@@ -129,7 +129,7 @@ void Tracker::CollectTold() {
 
 void Tracker::FindOverdrawn(LocationId location) {
   const Place& place = places_[location.value()];
-  for (const auto& [time, count] : place.outstanding.counts()) {
+  for (const auto& [time, count, since] : place.outstanding.counts()) {
     if (count < 0 && !place.implied.frontier().Covers(time)) overdrawn_.push_back({location, time});
   }
 }

@@ -25,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/base/status.h"
 #include "common/timely/mutable_antichain.h"
@@ -46,8 +47,9 @@ class Tracker {
   void Update(LocationId location, const Timestamp& time, int64_t delta);
 
   // Works out all that was noted. Returns: the changes of frontiers of input ports, elements that
-  // come (1) before those that go (-1), each sorted; valid until the next call.
-  absl::Span<const Change> Propagate();
+  // come (1) before those that go (-1), each sorted; valid until the next call. `now` says since
+  // when something is outstanding (MutableAntichain::Entry) and decides nothing.
+  absl::Span<const Change> Propagate(absl::Time now = absl::UnixEpoch());
 
   // As of the last Propagate. REQUIRES: an input or an output; where requests can be has none.
   const Frontier& frontier(LocationId location) const {
@@ -85,7 +87,7 @@ class Tracker {
     int64_t delta = 0;
   };
 
-  void CountNoted();
+  void CountNoted(absl::Time now);
   void Spread(LocationId from, absl::Span<const ChangeBatch<Timestamp>::Entry> changes);
   void Push(LocationId location, const Timestamp& time, int64_t delta);
   Work Pop();

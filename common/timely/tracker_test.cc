@@ -407,6 +407,51 @@ TEST(Explain, HoldersAreAllThatCouldResultInTheFrontier) {
   });
 }
 
+TEST(Explain, RootsAreAllThatNothingElseCouldResultIn) {
+  ForEachSeed(-1, [](uint64_t, Random* random) -> std::string {
+    const std::shared_ptr<const Topology> topology = RandomTopology(random);
+    Watched watched(topology);
+    for (int i = 0; i < 6; ++i) {
+      const int64_t location = static_cast<int64_t>(random->Below(topology->num_locations()));
+      const int64_t delta = random->Chance(0.1) ? -1 : 1;
+      watched.Update(location, RandomTime(watched.oracle.size(location), random), delta);
+    }
+    watched.tracker.Propagate();
+    OracleCounts wanted, found;
+    for (const auto& [key, count] : watched.counts) {
+      OracleCounts others = watched.counts;
+      others.erase(key);
+      if (count <= 0) continue;
+      if (OracleCovers(watched.oracle.Frontiers(others)[key.first], key.second)) continue;
+      wanted[key] = count;
+    }
+    for (const Root& root : RootsOf(watched.tracker)) {
+      found[{root.outstanding.location.value(), ToOracle(root.outstanding.time)}] = root.count;
+    }
+    return found == wanted ? "" : StrCat(found.size(), " found, ", wanted.size(), " wanted");
+  });
+}
+
+TEST(Explain, AgesAreSinceTheCountBecamePositiveLast) {
+  std::vector<VertexId> vertices;
+  const std::shared_ptr<const Topology> topology = LongLoop(2, &vertices);
+  Tracker tracker(topology);
+  const LocationId in = topology->input(vertices[1], 0);
+  const auto at = [](int64_t seconds) { return absl::FromUnixSeconds(seconds); };
+  const auto since = [&] { return RootsOf(tracker).at(0).since; };
+  tracker.Update(in, {0}, 1);
+  tracker.Propagate(at(1));
+  tracker.Update(in, {0}, 1);
+  tracker.Propagate(at(2));
+  EXPECT_EQ(since(), at(1));
+  tracker.Update(in, {0}, -3);
+  tracker.Propagate(at(3));
+  EXPECT_TRUE(RootsOf(tracker).empty());
+  tracker.Update(in, {0}, 2);
+  tracker.Propagate(at(4));
+  EXPECT_EQ(since(), at(4));
+}
+
 TEST(Tracker, CountsBelowZeroAreToldOnceNothingCanMakeUpForThem) {
   std::vector<VertexId> vertices;
   const std::shared_ptr<const Topology> topology = LongLoop(2, &vertices);

@@ -26,7 +26,7 @@ ALLOWED = {
     "common/ir": ("common/tensor", "common/base", "proto"),
     "common/ops": ("common/ir", "common/tensor", "common/base", "proto"),
     "common/interp": ("common/ops", "common/ir", "common/tensor", "common/base", "proto"),
-    "common/plan": ("common/tensor", "common/net", "common/base", "proto"),
+    "common/plan": ("common/tensor", "common/net", "common/timely", "common/base", "proto"),
     "common/timely": ("common/base", "proto"),
     "common/net": ("common/base", "proto"),
     "server": COMMON + ("common/timely", "common/net"),

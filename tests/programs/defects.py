@@ -4,14 +4,16 @@
 usage: tests/programs/defects.py [--suite SUITE] [--check] [--why] [--count N] [--seed S]
                                  [--build DIR] [NAME...]
 
-SUITE is `programs` (defect_list.py; random programs find them) or `timely` (timely_defect_list.py;
-the tests of common/timely find them), both if not given. NAME picks the defects whose names contain
+SUITE is `programs` (defect_list.py; random programs find them), `timely` (timely_defect_list.py;
+the tests of common/timely find them) or `progress` (progress_defect_list.py; those of
+server/progress), all if not given. NAME picks the defects whose names contain
 it. Sources are changed in place and put back, so they must be committed, and nothing else may be
 built from them meanwhile. --check plants nothing: it only sees that each text stands once in its
 file. --why prints what disagreed, too.
 """
 
 import argparse
+import functools
 import os
 import pathlib
 import re
@@ -21,11 +23,12 @@ import sys
 import time
 
 import defect_list
+import progress_defect_list
 import timely_defect_list
 
 LIMIT_OF_TESTS = 120  # they take seconds
 LIMIT = 1800  # seconds of one run; a defect may make a loop endless
-FAILED = re.compile(r"\[  FAILED  \] (\w+\.\w+)")
+FAILED = re.compile(r"\[  FAILED  \] ([\w/]+\.[\w/]+)")
 CHECKED = re.compile(r"(\d+) programs checked, (\d+) disagree")
 
 
@@ -85,9 +88,9 @@ def search_programs(options):
     return disagree > 0, f"{programs} programs" + (f" ({why})" if options.why else "")
 
 
-def search_timely(options):
+def search_tests(binary, options):
     """Returns: whether a test failed, and which."""
-    command = [f"{options.build}/bin/weir_timely_test", f"--seed={options.seed}"]
+    command = [f"{options.build}/bin/{binary}", f"--seed={options.seed}"]
     output, code = run(command, LIMIT_OF_TESTS)
     if output is None:
         return True, f"no end within {LIMIT_OF_TESTS} s"
@@ -98,9 +101,14 @@ def search_timely(options):
     return code == 1 and bool(failed), f"{len(failed)} tests fail ({why})"
 
 
+def tests_of(binary, defects):
+    return defects, binary, functools.partial(search_tests, binary)
+
+
 SUITES = {  # name: (defects, what is built, what looks for one)
     "programs": (defect_list.DEFECTS, "weir_programs", search_programs),
-    "timely": (timely_defect_list.DEFECTS, "weir_timely_test", search_timely),
+    "timely": tests_of("weir_timely_test", timely_defect_list.DEFECTS),
+    "progress": tests_of("weir_progress_test", progress_defect_list.DEFECTS),
 }
 
 

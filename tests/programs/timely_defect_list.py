@@ -23,14 +23,14 @@ TIMES = [
     (
         "counted antichain: nothing takes the place of what goes",
         "common/timely/mutable_antichain.cc",
-        "    if (frontier_.Insert(entry->key)) changes->Add(entry->key, 1);",
-        "    if (frontier_.empty() && frontier_.Insert(entry->key)) changes->Add(entry->key, 1);",
+        "    if (frontier_.Insert(entry->time)) changes->Add(entry->time, 1);",
+        "    if (frontier_.empty() && frontier_.Insert(entry->time)) changes->Add(entry->time, 1);",
     ),
     (
         "counted antichain: negative counts hold back, too",
         "common/timely/mutable_antichain.cc",
-        "if (entry->delta <= 0 ||",
-        "if (entry->delta == 0 ||",
+        "if (entry->count <= 0 ||",
+        "if (entry->count == 0 ||",
     ),
 ]
 
@@ -84,8 +84,8 @@ TRACKER = [
     (
         "explain: only the first that holds back",
         "common/timely/explain.cc",
-        "        holders.push_back({{from, time}, count, *element});\n",
-        "        holders.push_back({{from, time}, count, *element});\n        break;\n",
+        "        holders.push_back({{from, time}, count, since, *element});\n",
+        "        holders.push_back({{from, time}, count, since, *element});\n        break;\n",
     ),
 ]
 
@@ -123,8 +123,9 @@ PROTOCOL = [
     (
         "ledger: anything held justifies anything",
         "common/timely/capability_ledger.cc",
-        "    if (reachability_.CouldResultIn(held.key, pointstamp)) return true;",
-        "    if (held.delta > 0) return true;",
+        "    if (reachability_.CouldResultIn(reason.location, *reason.time, pointstamp)) "
+        "return true;",
+        "    if (MayBeHeldAt(reason.location)) return true;",
     ),
     (
         "ledger: more is released than is held",
