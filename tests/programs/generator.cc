@@ -99,6 +99,17 @@ class Generator {
     return list[static_cast<size_t>(Below(static_cast<int64_t>(list.size())))];
   }
 
+  // The more patterns of varying operands, the likelier, so that each pattern of each op is met.
+  template <class T>
+  const T& ByPatterns(const std::vector<T>& list) {
+    int64_t all = 0;
+    for (const T& item : list) all += Patterns(item);
+    int64_t place = Below(all);
+    auto it = list.begin();
+    while (place >= Patterns(*it)) place -= Patterns(*it++);
+    return *it;
+  }
+
   // The younger a value, the likelier.
   ValueId Any(const Scope& scope) {
     const int64_t size = static_cast<int64_t>(scope.values.size());
@@ -143,6 +154,15 @@ class Generator {
     return Chance(60) ? Mapped(b, wanted) : AddParameter(wanted, false);
   }
 
+  // One that varies, or one that does not.
+  ValueId Operand(Builder& b, const Scope& scope, const SampleOperand& wanted, bool varies) {
+    if (!wanted.may_vary) return AddParameter(wanted, false);
+    Scope fitting = OfType(b, scope, {wanted.dtype, Shape::FromExtents(wanted.extents)});
+    std::erase_if(fitting.values, [&](ValueId x) { return varying_.contains(x) != varies; });
+    if (!fitting.values.empty() && Chance(75)) return Any(fitting);
+    return varies ? Mapped(b, wanted) : AddParameter(wanted, false);
+  }
+
   // --- nodes
 
   // Puts about `nodes` nodes into the region.
@@ -172,12 +192,14 @@ class Generator {
   void Op(Builder& b, Scope& scope) {
     if (Chance(40) && Join(b, scope)) return;
     if (Chance(10) && Move(b, scope)) return;
-    const Template& t = *Choose(Choose(Choose(Choices())));
+    const Template& t = *ByPatterns(ByPatterns(ByPatterns(Choices())));
     Sample sample = t.sample;
     if (TakesAnyExtents(t)) Resize(&sample, Choose(CommonExtents()));
+    // What varies of several operands is left to luck only half of the time.
+    const bool draws = Chance(50);
     std::vector<ValueId> inputs;
     for (const SampleOperand& operand : sample.operands) {
-      inputs.push_back(Operand(b, scope, operand));
+      inputs.push_back(draws ? Operand(b, scope, operand, Chance(50)) : Operand(b, scope, operand));
     }
     Apply(b, scope, *t.op, sample, inputs);
   }
