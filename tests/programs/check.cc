@@ -123,8 +123,7 @@ struct Forms {
   static absl::StatusOr<Forms> Of(const Graph& program) {
     absl::StatusOr<Form> vectorized = Form::Of(program, {});
     WEIR_RETURN_IF_ERROR(vectorized.status());
-    absl::StatusOr<Form> loop =
-        Form::Of(program, {.loops = CompileOptions::Loops::kSequential});
+    absl::StatusOr<Form> loop = Form::Of(program, {.loops = CompileOptions::Loops::kSequential});
     WEIR_RETURN_IF_ERROR(Annotate(loop.status(), "as a loop"));
     absl::StatusOr<Form> as_written = Form{.graph = vectorized->graph};
     if (vectorized->contracts) {

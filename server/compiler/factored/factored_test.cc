@@ -318,18 +318,18 @@ TEST(KeepFactoredTest, SumsAsWrittenHaveTheBitsOfTheProgram) {
     EXPECT_TRUE(compiled->report.notes.empty()) << compiled->report.notes[0];
     for (int64_t n : {0, 1, 2, 300}) {
       const std::vector<Tensor> inputs = InputsOf(*program, n);
-      EXPECT_EQ(Difference((*Interpret(compiled->graph, inputs))[0],
-                           (*Interpret(*program, inputs))[0]),
-                "")
+      EXPECT_EQ(
+          Difference((*Interpret(compiled->graph, inputs))[0], (*Interpret(*program, inputs))[0]),
+          "")
           << n;
     }
   }
   absl::StatusOr<weir::Compiled> contracted = Compile(*program, {});
   ASSERT_TRUE(contracted.ok()) << contracted.status();
   const std::vector<Tensor> inputs = InputsOf(*program, 300);
-  EXPECT_NE(Difference((*Interpret(contracted->graph, inputs))[0],
-                       (*Interpret(*program, inputs))[0]),
-            "");
+  EXPECT_NE(
+      Difference((*Interpret(contracted->graph, inputs))[0], (*Interpret(*program, inputs))[0]),
+      "");
 }
 
 }  // namespace
