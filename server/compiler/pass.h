@@ -18,6 +18,13 @@ struct CompileOptions {
     kSequential,
   };
   Loops loops = Loops::kVectorize;
+  enum class Sums {
+    // Sums over iterations may be contractions of their summands' operands, in another order.
+    kContract,
+    // Each float sum in the order of the program, so that results have its bits.
+    kAsWritten,
+  };
+  Sums sums = Sums::kContract;
   // A node that would run in a loop over the iterations is an error.
   bool strict = false;
 };

@@ -27,6 +27,7 @@ struct Outcome {
 // A compiled program, in both forms in which it runs.
 struct Form {
   Graph graph;
+  bool contracts = false;  // sums are made in another order than the program's
   std::unique_ptr<Executable> executable;
 
   static absl::StatusOr<Form> Of(const Graph& program, const CompileOptions& options) {
@@ -39,7 +40,7 @@ struct Form {
     WEIR_RETURN_IF_ERROR(made.status());
     Compiled& compiled = *made;
     auto graph = std::make_shared<const Graph>(compiled.graph);
-    Form form{std::move(compiled.graph), nullptr};
+    Form form{std::move(compiled.graph), !compiled.report.notes.empty(), nullptr};
     WEIR_ASSIGN_OR_RETURN(form.executable, Executable::Create(graph, graph->entry().name));
     return form;
   }
@@ -100,20 +101,53 @@ std::string Compare(std::string_view what, const Outcome& got, const Outcome& wa
   return lines.empty() ? "" : StrCat(what, ", ", lines);
 }
 
-std::string DisagreementFor(const Program& program, const Form& vectorized, const Form& loop,
-                            int64_t n) {
+std::string RangesDisagreement(std::string_view what, const Graph& graph,
+                               const std::vector<Tensor>& inputs, InterpretOptions options,
+                               const Outcome& want) {
+  for (int64_t ranges : {1, 2, 3}) {
+    options.shard_ranges = ranges;
+    const std::string found =
+        Compare(StrCat(what, "interpreted in ", ranges, " ranges, n = ", options.symbols.at("n")),
+                Interpreted(graph, inputs, options), want);
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
+// What the compiler makes of one program.
+struct Forms {
+  Form as_written;  // with the bits of the program
+  Form vectorized;
+  Form loop;
+
+  static absl::StatusOr<Forms> Of(const Graph& program) {
+    absl::StatusOr<Form> vectorized = Form::Of(program, {});
+    WEIR_RETURN_IF_ERROR(vectorized.status());
+    absl::StatusOr<Form> loop = Form::Of(program, {.loops = CompileOptions::Loops::kSequential});
+    WEIR_RETURN_IF_ERROR(Annotate(loop.status(), "as a loop"));
+    absl::StatusOr<Form> as_written = Form{.graph = vectorized->graph};
+    if (vectorized->contracts) {
+      as_written = Form::Of(program, {.sums = CompileOptions::Sums::kAsWritten});
+      WEIR_RETURN_IF_ERROR(Annotate(as_written.status(), "with sums as written"));
+    }
+    return Forms{*std::move(as_written), *std::move(vectorized), *std::move(loop)};
+  }
+};
+
+std::string DisagreementFor(const Program& program, const Forms& forms, int64_t n) {
   const std::vector<Tensor> inputs = program.Inputs(n);
   InterpretOptions options;
   options.symbols = {{"n", n}};
-  const Outcome want = Interpreted(program.graph, inputs, options);
-  for (int64_t ranges : {1, 2, 3}) {
-    options.shard_ranges = ranges;
-    const std::string found = Compare(StrCat("interpreted in ", ranges, " ranges, n = ", n),
-                                      Interpreted(vectorized.graph, inputs, options), want);
-    if (!found.empty()) return found;
+  std::string found = RangesDisagreement("", forms.as_written.graph, inputs, options,
+                                         Interpreted(program.graph, inputs, options));
+  if (found.empty() && forms.vectorized.contracts) {
+    const Graph& contracted = forms.vectorized.graph;
+    found = RangesDisagreement("contracted, ", contracted, inputs, options,
+                               Interpreted(contracted, inputs, options));
   }
-  return Compare(StrCat("executed, n = ", n), vectorized.Execute(inputs, n),
-                 loop.Execute(inputs, n));
+  if (!found.empty()) return found;
+  return Compare(StrCat("executed, n = ", n), forms.vectorized.Execute(inputs, n),
+                 forms.loop.Execute(inputs, n));
 }
 
 }  // namespace
@@ -122,13 +156,10 @@ std::string Disagreement(const Program& program) {
   if (absl::Status status = Verify(program.graph, Ops()); !status.ok()) {
     return StrCat("the program is not valid: ", status.ToString());
   }
-  const absl::StatusOr<Form> vectorized = Form::Of(program.graph, {});
-  if (!vectorized.ok()) return StrCat("compiler: ", vectorized.status().ToString());
-  const absl::StatusOr<Form> loop =
-      Form::Of(program.graph, {.loops = CompileOptions::Loops::kSequential});
-  if (!loop.ok()) return StrCat("compiler, as a loop: ", loop.status().ToString());
+  const absl::StatusOr<Forms> forms = Forms::Of(program.graph);
+  if (!forms.ok()) return StrCat("compiler: ", forms.status().ToString());
   for (int64_t n : {0, 1, 2, 5}) {
-    std::string found = DisagreementFor(program, *vectorized, *loop, n);
+    std::string found = DisagreementFor(program, *forms, n);
     if (!found.empty()) return found;
   }
   return "";

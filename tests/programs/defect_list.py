@@ -432,6 +432,12 @@ ASSIGNMENTS = [
         '{"sum", b.Scalar<int64_t>(1)}',
     ),
     (
+        "assignments: one that may not happen forgets the one before",
+        "common/ops/control/assignment.cc",
+        'b.Apply("or", {before.happened, next.happened})',
+        "next.happened",
+    ),
+    (
         "assignments: those of no iteration count",
         "common/ops/control/assignment.cc",
         """  return assigned.happened.valid() ? Where(b, assigned.happened, assigned.value, old)

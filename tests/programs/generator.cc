@@ -99,6 +99,17 @@ class Generator {
     return list[static_cast<size_t>(Below(static_cast<int64_t>(list.size())))];
   }
 
+  // The more patterns of varying operands, the likelier, so that each pattern of each op is met.
+  template <class T>
+  const T& ByPatterns(const std::vector<T>& list) {
+    int64_t all = 0;
+    for (const T& item : list) all += Patterns(item);
+    int64_t place = Below(all);
+    auto it = list.begin();
+    while (place >= Patterns(*it)) place -= Patterns(*it++);
+    return *it;
+  }
+
   // The younger a value, the likelier.
   ValueId Any(const Scope& scope) {
     const int64_t size = static_cast<int64_t>(scope.values.size());
@@ -143,6 +154,15 @@ class Generator {
     return Chance(60) ? Mapped(b, wanted) : AddParameter(wanted, false);
   }
 
+  // One that varies, or one that does not.
+  ValueId Operand(Builder& b, const Scope& scope, const SampleOperand& wanted, bool varies) {
+    if (!wanted.may_vary) return AddParameter(wanted, false);
+    Scope fitting = OfType(b, scope, {wanted.dtype, Shape::FromExtents(wanted.extents)});
+    std::erase_if(fitting.values, [&](ValueId x) { return varying_.contains(x) != varies; });
+    if (!fitting.values.empty() && Chance(75)) return Any(fitting);
+    return varies ? Mapped(b, wanted) : AddParameter(wanted, false);
+  }
+
   // --- nodes
 
   // Puts about `nodes` nodes into the region.
@@ -172,12 +192,14 @@ class Generator {
   void Op(Builder& b, Scope& scope) {
     if (Chance(40) && Join(b, scope)) return;
     if (Chance(10) && Move(b, scope)) return;
-    const Template& t = *Choose(Choose(Choose(Choices())));
+    const Template& t = *ByPatterns(ByPatterns(ByPatterns(Choices())));
     Sample sample = t.sample;
     if (TakesAnyExtents(t)) Resize(&sample, Choose(CommonExtents()));
+    // What varies of several operands is left to luck only half of the time.
+    const bool draws = Chance(50);
     std::vector<ValueId> inputs;
     for (const SampleOperand& operand : sample.operands) {
-      inputs.push_back(Operand(b, scope, operand));
+      inputs.push_back(draws ? Operand(b, scope, operand, Chance(50)) : Operand(b, scope, operand));
     }
     Apply(b, scope, *t.op, sample, inputs);
   }
@@ -275,38 +297,47 @@ class Generator {
     }
   }
 
+  // The type of a variable of this kind: mostly of one that is there already.
+  TensorType VariableType(Builder& b, const Scope& scope, const std::string& kind) {
+    const std::vector<TensorType>& known = variable_types_[kind];
+    return !known.empty() && Chance(60) ? Choose(known) : b.type(Any(scope));
+  }
+
   // Each variable is written in one way.
   void Update(Builder& b, const Scope& scope) {
-    const ValueId value = Any(scope);
-    const TensorType type = b.type(value);
-    if (!IsStatic(type) || type.dtype == DType::kBool || IsComplex(type.dtype)) return;
     const std::string kind = std::array{"max", "min", "sum"}[Below(3)];
-    used_.insert(value);
-    b.ApplyAll("update_variable", {value}, {{"name", Variable(kind, type)}, {"kind", kind}});
+    const TensorType type = VariableType(b, scope, kind);
+    if (!IsStatic(type) || type.dtype == DType::kBool || IsComplex(type.dtype)) return;
+    // In order what iterations add is added one by one, which rounds otherwise.
+    if (in_order_ && kind == "sum" && !IsInteger(type.dtype)) return;
+    Write(b, scope, "update_variable", type, {{"name", Variable(kind, type)}, {"kind", kind}});
   }
 
   void Assign(Builder& b, const Scope& scope) {
-    const ValueId value = Any(scope);
-    const TensorType type = b.type(value);
     std::string mode = std::array{"last", "mean", "sum"}[Below(3)];
-    if (!IsFloat(type.dtype) && !IsComplex(type.dtype)) mode = "last";
-    if (!IsStatic(type)) return;
-    used_.insert(value);
-    const std::string name = Variable(mode == "sum" ? "total" : mode, type);
-    b.ApplyAll("assign_variable", {value}, {{"name", name}, {"mode", mode}});
+    const std::string kind = mode == "sum" ? "total" : mode;
+    const TensorType type = VariableType(b, scope, kind);
+    const bool is_exact = !IsFloat(type.dtype) && !IsComplex(type.dtype);
+    if (!IsStatic(type) || (is_exact && mode != "last")) return;
+    Write(b, scope, "assign_variable", type, {{"name", Variable(kind, type)}, {"mode", mode}});
   }
 
   void AssignInOrder(Builder& b, const Scope& scope) {
-    const ValueId value = Any(scope);
-    const TensorType type = b.type(value);
+    const TensorType type = VariableType(b, scope, "ordered");
     if (!IsStatic(type)) return;
+    Write(b, scope, "assign_variable", type,
+          {{"name", Variable("ordered", type)}, {"mode", "ordered"}});
+  }
+
+  void Write(Builder& b, const Scope& scope, const std::string& op, const TensorType& type,
+             Attrs attrs) {
+    const ValueId value = OneOfType(b, scope, type);
     used_.insert(value);
-    const std::string name = Variable("ordered", type);
-    b.ApplyAll("assign_variable", {value}, {{"name", name}, {"mode", "ordered"}});
+    b.ApplyAll(op, {value}, std::move(attrs));
   }
 
   void Read(Builder& b, Scope& scope, const std::string& kind) {
-    const TensorType type = b.type(Any(scope));
+    const TensorType type = VariableType(b, scope, kind);
     if (!IsStatic(type)) return;
     const Attrs attrs = {
         {"name", Variable(kind, type)}, {"dtype", type.dtype}, {"shape", type.shape.dims()}};
@@ -352,7 +383,9 @@ class Generator {
   std::string Variable(const std::string& kind, const TensorType& type) {
     std::string name = StrCat(kind, "_", DTypeName(type.dtype));
     for (const Dim& dim : type.shape.dims()) StrAppend(&name, "_", dim.number());
-    program_.variables.emplace(name, Rand(type.dtype, *type.shape.Evaluate({})));
+    const bool added =
+        program_.variables.emplace(name, Rand(type.dtype, *type.shape.Evaluate({}))).second;
+    if (added) variable_types_[kind].push_back(type);
     return name;
   }
 
@@ -515,7 +548,8 @@ class Generator {
     ValueId index;
     std::optional<Dim> extent;
   };
-  std::vector<LoopAround> loops_;  // outermost first
+  std::map<std::string, std::vector<TensorType>> variable_types_;  // by kind
+  std::vector<LoopAround> loops_;                                  // outermost first
   int64_t numbers_ = 0;
   bool in_order_ = false;  // variables are assigned in order, and iterations do not meet
   absl::flat_hash_set<ValueId> varying_;                   // as far as the generator knows

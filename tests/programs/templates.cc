@@ -64,4 +64,10 @@ const std::vector<Variants>& Choices() {
   return *choices;
 }
 
+int64_t Patterns(const Template* t) {
+  const auto& operands = t->sample.operands;
+  return int64_t{1} << std::count_if(operands.begin(), operands.end(),
+                                     [](const SampleOperand& operand) { return operand.may_vary; });
+}
+
 }  // namespace weir

@@ -131,6 +131,7 @@ std::string NoteOf(const Graph& graph, NodeId id) {
 }  // namespace factored
 
 absl::Status KeepFactored(Graph* graph, const CompileOptions& options, CompileReport* report) {
+  if (options.sums == CompileOptions::Sums::kAsWritten) return absl::OkStatus();
   const factored::Replacements accepted = factored::Finder(graph).Run();
   if (accepted.empty()) return absl::OkStatus();
   WEIR_RETURN_IF_ERROR(

@@ -307,5 +307,30 @@ TEST(KeepFactoredTest, NotesSayWhatIsNotMade) {
       << compiled->report.notes[1];
 }
 
+TEST(KeepFactoredTest, SumsAsWrittenHaveTheBitsOfTheProgram) {
+  const std::string text = Program(kSequences, kOverTime, "%g", kSum);
+  absl::StatusOr<Graph> program = Parse(text, Ops());
+  ASSERT_TRUE(program.ok()) << program.status();
+  for (const auto loops : {CompileOptions::Loops::kVectorize, CompileOptions::Loops::kSequential}) {
+    absl::StatusOr<weir::Compiled> compiled =
+        Compile(*program, {.loops = loops, .sums = CompileOptions::Sums::kAsWritten});
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_TRUE(compiled->report.notes.empty()) << compiled->report.notes[0];
+    for (int64_t n : {0, 1, 2, 300}) {
+      const std::vector<Tensor> inputs = InputsOf(*program, n);
+      EXPECT_EQ(
+          Difference((*Interpret(compiled->graph, inputs))[0], (*Interpret(*program, inputs))[0]),
+          "")
+          << n;
+    }
+  }
+  absl::StatusOr<weir::Compiled> contracted = Compile(*program, {});
+  ASSERT_TRUE(contracted.ok()) << contracted.status();
+  const std::vector<Tensor> inputs = InputsOf(*program, 300);
+  EXPECT_NE(
+      Difference((*Interpret(contracted->graph, inputs))[0], (*Interpret(*program, inputs))[0]),
+      "");
+}
+
 }  // namespace
 }  // namespace weir
