@@ -186,3 +186,11 @@ def test_a_failed_trace_leaves_nothing_behind():
     with pytest.raises(ZeroDivisionError):
         weir.jit(lambda x: 1 // 0)(X)
     assert isinstance(wnp.sin(X), np.ndarray)
+
+
+@pytest.mark.parametrize("values", [[object()], ["a", "b"], np.array([1], "M8[s]")])
+def test_what_is_no_number_makes_no_array(values):
+    with pytest.raises(weir.InvalidArgument, match="no element type of Weir"):
+        wnp.array(values)
+    with pytest.raises(weir.InvalidArgument, match="no element type of Weir"):
+        weir.jit(lambda: wnp.array(values))()

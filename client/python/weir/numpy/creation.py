@@ -18,9 +18,13 @@ def array(values, dtype=None):
     arrays keep theirs.
 
     Returns: a traced array inside of a traced function, else a NumPy array.
+
+    Raises: InvalidArgument for what has no element type here, such as texts.
     """
     if tracing.current() is None:
-        return np.array(_known(values, dtype))
+        made = np.array(_known(values, dtype))
+        dtypes.name_of(made.dtype)
+        return made
     if isinstance(values, Array):
         return values if dtype is None else core.to_dtype(values, dtypes.name_of(dtype))
     if any(isinstance(leaf, (Array, Dim)) for leaf in tree.leaves(values)):
