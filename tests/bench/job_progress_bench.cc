@@ -19,35 +19,15 @@
 #include <vector>
 
 #include "server/progress/job_progress.h"
+#include "tests/bench/chain_job.h"
 
 namespace weir {
 namespace {
 
-constexpr int kWorkers = 1000;
-constexpr int kBusy = 90;  // vertices that frames go through
-constexpr int kIdle = 9;   // and those beside them
-constexpr int kPerWorker = 9;
+constexpr int kWorkers = ChainJob::kWorkers;
+constexpr int kBusy = ChainJob::kBusy;
+constexpr int kPerWorker = ChainJob::kPerWorker;
 constexpr uint64_t kJob = 17;
-
-// One source, a chain with frames and a chain without.
-struct ChainJob {
-  ChainJob() {
-    LogicalGraph graph;
-    source = graph.AddSource("source");
-    Port last = {source, 0};
-    for (int i = 0; i < kBusy + kIdle; ++i) {
-      if (i == kBusy) last = {source, 0};
-      chain.push_back(graph.AddVertex("vertex", LogicalGraph::kRoot, 1, 1));
-      graph.Connect(last, {chain.back(), 0});
-      last = {chain.back(), 0};
-    }
-    topology = *Topology::Of(std::move(graph));
-  }
-
-  VertexId source;
-  std::vector<VertexId> chain;
-  std::shared_ptr<const Topology> topology;
-};
 
 struct Sent {
   uint64_t worker = 0;
@@ -56,7 +36,7 @@ struct Sent {
 
 // What each worker says of an epoch, in no order.
 std::vector<Sent> BatchesOf(const ChainJob& job, int64_t epoch) {
-  const LocationId out = job.topology->output(job.source, 0);
+  const LocationId out = job.out();
   std::vector<Sent> sent(kWorkers);
   for (int w = 0; w < kWorkers; ++w) {
     ChangeBatch<Pointstamp> changes;
@@ -64,9 +44,9 @@ std::vector<Sent> BatchesOf(const ChainJob& job, int64_t epoch) {
     changes.Add({out, {epoch}}, -1);
     for (int k = 0; k < kPerWorker; ++k) {
       const int at = (w + k * (kBusy / kPerWorker)) % kBusy;
-      changes.Add({job.topology->input(job.chain[at], 0), {epoch}}, -1);
+      changes.Add({job.in(at), {epoch}}, -1);
       // The last one passes on to the first of the next lap, so that what comes in goes out.
-      changes.Add({job.topology->input(job.chain[(at + 1) % kBusy], 0), {epoch}}, 1);
+      changes.Add({job.in((at + 1) % kBusy), {epoch}}, 1);
     }
     const absl::Span<const Change> merged = changes.Merge();
     v1::ProgressBatch message = ToWire(ProgressBatch{epoch + 1, {merged.begin(), merged.end()}});

@@ -20,40 +20,17 @@
 #include "common/timely/inner_frontiers.h"
 #include "common/timely/reachability.h"
 #include "common/timely/tracker.h"
+#include "tests/bench/chain_job.h"
 
 namespace weir {
 namespace {
 
-constexpr int kWorkers = 1000;
-constexpr int kBusy = 90;  // vertices that frames go through
-constexpr int kIdle = 9;   // and those beside them
-constexpr int kPerWorker = 9;
-
-// One source, a chain with frames and a chain without.
-struct Job {
-  Job() {
-    LogicalGraph graph;
-    source = graph.AddSource("source");
-    Port last = {source, 0};
-    for (int i = 0; i < kBusy + kIdle; ++i) {
-      if (i == kBusy) last = {source, 0};
-      chain.push_back(graph.AddVertex("vertex", LogicalGraph::kRoot, 1, 1));
-      graph.Connect(last, {chain.back(), 0});
-      last = {chain.back(), 0};
-    }
-    topology = *Topology::Of(std::move(graph));
-  }
-
-  LocationId out() const { return topology->output(source, 0); }
-  LocationId in(int i) const { return topology->input(chain[i], 0); }
-
-  VertexId source;
-  std::vector<VertexId> chain;
-  std::shared_ptr<const Topology> topology;
-};
+constexpr int kWorkers = ChainJob::kWorkers;
+constexpr int kBusy = ChainJob::kBusy;
+constexpr int kPerWorker = ChainJob::kPerWorker;
 
 // What each worker says of epoch 0.
-std::vector<ProgressBatch> FirstBatches(const Job& job) {
+std::vector<ProgressBatch> FirstBatches(const ChainJob& job) {
   std::vector<ProgressBatch> batches(kWorkers);
   for (int w = 0; w < kWorkers; ++w) {
     ChangeBatch<Pointstamp> changes;
@@ -83,7 +60,7 @@ void Advance(std::vector<ProgressBatch>* batches) {
 enum class Batches { kTrusted, kChecked };
 
 void RunEpochs(benchmark::State& state, Batches kind) {
-  const Job job;
+  const ChainJob job;
   Reachability reachability(job.topology);
   Tracker tracker(job.topology);
   std::vector<BatchReceiver> receivers(kWorkers, BatchReceiver(&reachability));
