@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
+#include "common/base/clock.h"
 #include "common/base/status.h"
 #include "worker/device/cpu/compute_thread.h"
 
 namespace weir {
 namespace {
-
-int64_t NowNs() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 // The state of one step while its chunks run.
 class StepExecution {
@@ -29,7 +25,7 @@ class StepExecution {
   // Says how the step is cut. Returns: how many threads, at most those given, are to call RunLane,
   // each once.
   int64_t Begin(int threads) {
-    start_ns_ = NowNs();
+    start_ = RealClock()->Now();
     stats_.iterations = task_.range.size();
     if (task_.profile) stats_.ops = std::make_shared<OpCounts>();
     if (is_split() && task_.range.size() == 0) {
@@ -51,7 +47,7 @@ class StepExecution {
       RunWhole();
     }
     if (lanes_left_.fetch_sub(1) != 1) return false;
-    stats_.run_ns = NowNs() - start_ns_;
+    stats_.run_ns = absl::ToInt64Nanoseconds(RealClock()->Now() - start_);
     pace().Took(task_.symbols, task_.range, stats_.run_ns);
     return true;
   }
@@ -193,7 +189,7 @@ class StepExecution {
   }
 
   const StepTask task_;
-  int64_t start_ns_ = 0;
+  absl::Time start_;
   std::vector<Tensor> outputs_;
   std::atomic<int64_t> next_{0};
   std::atomic<int64_t> lanes_left_{0};

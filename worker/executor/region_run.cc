@@ -1,8 +1,8 @@
 #include "worker/executor/region_run.h"
 
-#include <chrono>
 #include <cstring>
 
+#include "common/base/clock.h"
 #include "common/base/status.h"
 #include "common/tensor/copy.h"
 #include "worker/executor/control.h"
@@ -56,19 +56,15 @@ absl::Status RunStepOf(Activation* activation, int index, const Activation::Memo
        .lines = context->options.lines});
 }
 
-int64_t NowNs() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-
 // Steps inside of a control step have added their times, which are not its own.
 absl::Status RunTimedStepOf(Activation* activation, int index, const Activation::Memory& memory,
                             RunContext* context) {
   OpCounts* ops = context->stats->ops;
   if (ops == nullptr) return RunStepOf(activation, index, memory, context);
   const int64_t inside = ops->ns();
-  const int64_t start = NowNs();
+  const absl::Time start = RealClock()->Now();
   const absl::Status status = RunStepOf(activation, index, memory, context);
-  const int64_t took = NowNs() - start;
+  const int64_t took = absl::ToInt64Nanoseconds(RealClock()->Now() - start);
   ops->AddTime(*activation->plan().steps()[index].op, took - (ops->ns() - inside));
   return status;
 }
