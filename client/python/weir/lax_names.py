@@ -247,18 +247,9 @@ def conv_general_dilated(
         (1,) * space if value is None else windows._each(value, space, what)
         for value, what in ((lhs_dilation, "lhs_dilation"), (rhs_dilation, "rhs_dilation"))
     )
-    extents = [dims.larger(0, (e - 1) * d + 1) for e, d in zip(array.shape[2:], spread)]
-    pairs = windows._padding(padding, extents, weights.shape[2:], strides, dilation)
-    attrs = {
-        "window_strides": list(strides),
-        "padding_low": [low for low, _ in pairs],
-        "padding_high": [high for _, high in pairs],
-        "lhs_dilation": list(spread),
-        "rhs_dilation": list(dilation),
-        "feature_group_count": (feature_group_count,),
-        "batch_group_count": (batch_group_count,),
-    }
-    out = core.apply("convolution", [array, weights], attrs)
+    out = windows.convolution(
+        array, weights, padding, strides, dilation, spread, feature_group_count, batch_group_count
+    )
     return core.transpose(out, [orders[2].index(i) for i in range(out.ndim)])
 
 

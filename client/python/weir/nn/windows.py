@@ -39,6 +39,30 @@ def _padding(padding, extents, window, strides, dilation):
     return pairs
 
 
+def convolution(array, weights, padding, strides, dilation, spread, groups, batch_groups=1):
+    """The convolution of arrays [n, c, space...] and [o, c / groups, window...].
+
+    Args:
+      padding: as for `conv`.
+      strides, dilation, spread: one number for each axis of space; `spread` is the dilation of the
+        array.
+
+    Returns: [n / batch_groups, o, space...].
+    """
+    extents = [dims.larger(0, (e - 1) * d + 1) for e, d in zip(array.shape[2:], spread)]
+    pairs = _padding(padding, extents, weights.shape[2:], strides, dilation)
+    attrs = {
+        "window_strides": list(strides),
+        "padding_low": [low for low, _ in pairs],
+        "padding_high": [high for _, high in pairs],
+        "lhs_dilation": list(spread),
+        "rhs_dilation": list(dilation),
+        "feature_group_count": (groups,),
+        "batch_group_count": (batch_groups,),
+    }
+    return core.apply("convolution", [array, weights], attrs)
+
+
 @operation
 def conv(x, kernel, bias=None, strides=1, padding="VALID", dilation=1, groups=1, input_dilation=1):
     """The convolution (without flipping) of x with a kernel.
@@ -62,21 +86,15 @@ def conv(x, kernel, bias=None, strides=1, padding="VALID", dilation=1, groups=1,
             f" and {weights.describe()} ({location.text()})"
         )
     space = array.ndim - 2
-    strides = _each(strides, space, "strides")
-    dilation = _each(dilation, space, "dilation")
-    spread = _each(input_dilation, space, "input_dilation")
-    extents = [(e - 1) * d + 1 for e, d in zip(array.shape[2:], spread)]
-    pairs = _padding(padding, extents, weights.shape[2:], strides, dilation)
-    attrs = {
-        "window_strides": list(strides),
-        "padding_low": [low for low, _ in pairs],
-        "padding_high": [high for _, high in pairs],
-        "lhs_dilation": list(spread),
-        "rhs_dilation": list(dilation),
-        "feature_group_count": (groups,),
-        "batch_group_count": (1,),
-    }
-    out = core.apply("convolution", [array, weights], attrs)
+    out = convolution(
+        array,
+        weights,
+        padding,
+        strides=_each(strides, space, "strides"),
+        dilation=_each(dilation, space, "dilation"),
+        spread=_each(input_dilation, space, "input_dilation"),
+        groups=groups,
+    )
     if bias is None:
         return out
     return out + core.reshape(core.as_array(bias), (weights.shape[0],) + (1,) * space)
