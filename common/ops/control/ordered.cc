@@ -230,14 +230,18 @@ class Splitter {
         control::LiveValues(*graph_, parts.before, after, body.results);
     Builder inside = outside.In(outside.NewRegion());
     ValueMap map = {{body.args[0], inside.AddArg(graph_->type(body.args[0]), "i")}};
+    FillBody(parts.before, live, std::move(map), &inside);
+    return ByValue(live, outside.ApplyAll("pfor", loop.inputs, loop.attrs, {inside.region()}));
+  }
+
+  // Clones the nodes behind the arguments, which `map` names, and yields the values that live on.
+  void FillBody(const std::vector<NodeId>& nodes, const std::vector<ValueId>& live, ValueMap map,
+                Builder* body) {
     absl::flat_hash_map<NodeId, NodeId> clones;
-    for (NodeId id : parts.before) {
-      CloneNode(*graph_, id, graph_, inside.region(), &map, &clones);
-    }
+    for (NodeId id : nodes) CloneNode(*graph_, id, graph_, body->region(), &map, &clones);
     std::vector<ValueId> results;
     for (ValueId value : live) results.push_back(map.at(value));
-    inside.Yield(std::move(results));
-    return ByValue(live, outside.ApplyAll("pfor", loop.inputs, loop.attrs, {inside.region()}));
+    body->Yield(std::move(results));
   }
 
   static ValueMap ByValue(const std::vector<ValueId>& values, const std::vector<ValueId>& rows) {
@@ -259,13 +263,7 @@ class Splitter {
     const ValueId index = inside.AddArg(graph_->type(body.args[0]), "i");
     ValueMap map = {{body.args[0], index}};
     for (ValueId value : needed) map.emplace(value, TakeRow(inside, rows.at(value), index));
-    absl::flat_hash_map<NodeId, NodeId> clones;
-    for (NodeId id : parts.in_order) {
-      CloneNode(*graph_, id, graph_, inside.region(), &map, &clones);
-    }
-    std::vector<ValueId> results;
-    for (ValueId value : live) results.push_back(map.at(value));
-    inside.Yield(std::move(results));
+    FillBody(parts.in_order, live, std::move(map), &inside);
     const std::vector<ValueId> made =
         control::LoopOverIterations(outside, inside.region(), loop.inputs, extent);
     if (outside.ok()) outside.Fail(Walk(inside.region()));
