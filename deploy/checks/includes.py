@@ -4,11 +4,10 @@
 usage: deploy/checks/includes.py [--self-test]
 """
 
-import os
-import pathlib
 import re
-import subprocess
 import sys
+
+import sources
 
 COMMON = (
     "common/plan",
@@ -98,10 +97,6 @@ def check(files, read):
                 yield f"{path}:{number}: #include {match.group(2)}: {reason}"
 
 
-def read_lines(path):
-    return pathlib.Path(path).read_text(encoding="utf-8").splitlines()
-
-
 def self_test():
     bad = [
         ("common/base/a.cc", '#include "common/tensor/tensor.h"'),
@@ -142,30 +137,20 @@ def self_test():
         ("client/python/native/a.cc", '#include "client/embedded/embedded_cluster.h"'),
         ("client/cli/a.cc", '// #include "dnnl.hpp"'),
     ]
-    passed = 0
+    outcomes = []
     for samples, wanted in ((bad, 1), (good, 0)):
         for path, line in samples:
             found = list(check([path], lambda _: [line]))
-            if len(found) == wanted:
-                passed += 1
-            else:
-                print(f"self-test: {path}: {line}: {found or 'accepted'}")
-    failed = len(bad) + len(good) - passed
-    print(f"includes: {passed} passed, {failed} failed")
-    return failed == 0
+            wrong = len(found) != wanted
+            outcomes.append(f"{path}: {line}: {found or 'accepted'}" if wrong else None)
+    return sources.tell("includes", outcomes)
 
 
 def main():
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
     if sys.argv[1:] == ["--self-test"]:
         return 0 if self_test() else 1
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "*.cc", "*.h", "*.cu", "*.inc"],
-        check=True,
-        stdout=subprocess.PIPE,
-    )
-    files = [name for name in listed.stdout.decode().split("\0") if name and os.path.exists(name)]
-    found = list(check(files, read_lines))
+    files = sources.listed("*.cc", "*.h", "*.cu", "*.inc")
+    found = list(check(files, lambda path: sources.read(path).splitlines()))
     print("\n".join(found + [f"includes: {len(files)} files, {len(found)} against the rules"]))
     return 1 if found or not files else 0
 

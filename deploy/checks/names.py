@@ -8,11 +8,10 @@ is destroyed with the wrong one. No compiler or linker says so.
 usage: deploy/checks/names.py [--self-test]
 """
 
-import os
-import pathlib
 import re
-import subprocess
 import sys
+
+import sources
 
 NOISE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S
@@ -88,30 +87,20 @@ def self_test():
         ("in a comment", [one, "namespace weir {\n// class Run {\n}"]),
         ("a parameter", [one, "namespace weir { template <class Run> void F() {} }"]),
     ]
-    passed = 0
+    outcomes = []
     for samples, wanted in ((bad, 1), (good, 0)):
         for what, texts in samples:
             found = list(check((f"{i}.cc", text) for i, text in enumerate(texts)))
-            if len(found) == wanted:
-                passed += 1
-            else:
-                print(f"self-test: {what}: {found or 'accepted'}")
-    failed = len(bad) + len(good) - passed
-    print(f"names: {passed} passed, {failed} failed")
-    return failed == 0
+            outcomes.append(f"{what}: {found or 'accepted'}" if len(found) != wanted else None)
+    return sources.tell("names", outcomes)
 
 
 def main():
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
     if sys.argv[1:] == ["--self-test"]:
         return 0 if self_test() else 1
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "*.cc", "*.h"], check=True, stdout=subprocess.PIPE
-    )
-    paths = [name for name in listed.stdout.decode().split("\0") if name and os.path.exists(name)]
+    paths = sources.listed("*.cc", "*.h")
     looked_at = sorted(filter(is_looked_at, paths), key=lambda path: (path.endswith(".cc"), path))
-    files = ((path, pathlib.Path(path).read_text(encoding="utf-8")) for path in looked_at)
-    found = list(check(files))
+    found = list(check((path, sources.read(path)) for path in looked_at))
     print("\n".join(found + [f"names: {len(looked_at)} files, {len(found)} defined twice"]))
     return 1 if found or not looked_at else 0
 

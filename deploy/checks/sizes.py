@@ -8,10 +8,10 @@ sizes_allow.txt beside this file lists the exceptions: path, bound name, limit, 
 
 import collections
 import os
-import pathlib
 import re
-import subprocess
 import sys
+
+import sources
 
 HEADER_LINES = 250
 SOURCE_LINES = 600
@@ -174,29 +174,20 @@ SELF_TESTS = [
 
 
 def self_test():
-    passed = 0
-    for name, sources, allowed, wanted in SELF_TESTS:
-        found = list(check(sorted(sources), sources.get, allowed))
-        if len(found) == len(wanted) and all(want in line for want, line in zip(wanted, found)):
-            passed += 1
-        else:
-            print(f"self-test: {name}: wanted {wanted}, found {found}")
-    print(f"sizes: {passed} passed, {len(SELF_TESTS) - passed} failed")
-    return passed == len(SELF_TESTS)
+    outcomes = []
+    for name, texts, allowed, wanted in SELF_TESTS:
+        found = list(check(sorted(texts), texts.get, allowed))
+        agrees = len(found) == len(wanted) and all(w in line for w, line in zip(wanted, found))
+        outcomes.append(None if agrees else f"{name}: wanted {wanted}, found {found}")
+    return sources.tell("sizes", outcomes)
 
 
 def main():
-    here = pathlib.Path(__file__).resolve().parent
-    os.chdir(here.parent.parent)
     if sys.argv[1:] == ["--self-test"]:
         return 0 if self_test() else 1
-    patterns = ["*.cc", "*.h", "*.cu", "*.inc", "*.py"]
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", *patterns], check=True, stdout=subprocess.PIPE
-    )
-    files = [name for name in listed.stdout.decode().split("\0") if name and os.path.exists(name)]
-    allowed = read_allowed((here / "sizes_allow.txt").read_text(encoding="utf-8"))
-    found = list(check(files, lambda path: pathlib.Path(path).read_text(encoding="utf-8"), allowed))
+    files = sources.listed("*.cc", "*.h", "*.cu", "*.inc", "*.py")
+    allowed = read_allowed(sources.read("deploy/checks/sizes_allow.txt"))
+    found = list(check(files, sources.read, allowed))
     print("\n".join(found + [f"sizes: {len(files)} files, {len(found)} over a bound"]))
     return 1 if found or not files else 0
 
