@@ -37,6 +37,12 @@ void AddFeeds(const google::protobuf::RepeatedPtrField<v1::Feed>& feeds, Headers
   for (const v1::Feed& feed : feeds) headers->push_back(&feed.header());
 }
 
+void AddBatch(const v1::RecordBatch& batch, Headers* headers) {
+  for (const v1::TensorHeader& header : batch.columns()) headers->push_back(&header);
+  headers->push_back(&batch.origins());
+  if (batch.has_weights()) headers->push_back(&batch.weights());
+}
+
 }  // namespace
 
 v1::TensorHeader HeaderOf(const Tensor& tensor) {
@@ -82,6 +88,7 @@ absl::StatusOr<FromWorker> DecodeFromWorker(const Frame& frame) {
   }
   Headers headers;
   if (out.message.has_run_finished()) AddFeeds(out.message.run_finished().results(), &headers);
+  if (out.message.has_flow_output()) AddBatch(out.message.flow_output().batch(), &headers);
   WEIR_ASSIGN_OR_RETURN(out.payloads, Payloads(frame, headers));
   return out;
 }
@@ -93,6 +100,7 @@ absl::StatusOr<FromCoordinator> DecodeFromCoordinator(const Frame& frame) {
   }
   Headers headers;
   if (out.message.has_start_run()) AddFeeds(out.message.start_run().feeds(), &headers);
+  if (out.message.has_feed_flow()) AddBatch(out.message.feed_flow().batch(), &headers);
   if (out.message.has_load_program()) {
     for (const v1::TensorHeader& header : out.message.load_program().blob_headers()) {
       headers.push_back(&header);
@@ -109,6 +117,7 @@ absl::StatusOr<FromPeer> DecodeFromPeer(const Frame& frame) {
   }
   Headers headers;
   if (out.message.has_rows()) headers.push_back(&out.message.rows().header());
+  if (out.message.has_flow_frame()) AddBatch(out.message.flow_frame().batch(), &headers);
   WEIR_ASSIGN_OR_RETURN(out.payloads, Payloads(frame, headers));
   return out;
 }

@@ -10,6 +10,7 @@ import sys
 import sources
 
 COMMON = (
+    "common/flow",
     "common/plan",
     "common/interp",
     "common/ops",
@@ -25,6 +26,16 @@ ALLOWED = {
     "common/ir": ("common/tensor", "common/base", "proto"),
     "common/ops": ("common/ir", "common/tensor", "common/base", "proto"),
     "common/interp": ("common/ops", "common/ir", "common/tensor", "common/base", "proto"),
+    "common/flow": (
+        "common/plan",
+        "common/timely",
+        "common/interp",
+        "common/ops",
+        "common/ir",
+        "common/tensor",
+        "common/base",
+        "proto",
+    ),
     "common/plan": ("common/tensor", "common/net", "common/timely", "common/base", "proto"),
     "common/timely": ("common/base", "proto"),
     "common/net": ("common/base", "proto"),

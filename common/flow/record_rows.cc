@@ -1,0 +1,71 @@
+#include "common/flow/record_rows.h"
+
+#include <cstring>
+
+namespace weir {
+namespace {
+
+// FNV-1a over 64-bit words with a finalizer (public domain: Fowler, Noll, Vo; mixing as in
+// MurmurHash3's fmix64).
+constexpr uint64_t kBasis = 0xcbf29ce484222325;
+constexpr uint64_t kPrime = 0x100000001b3;
+
+uint64_t Add(uint64_t hash, const std::byte* data, size_t size) {
+  while (size >= sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, data, sizeof(word));
+    hash = (hash ^ word) * kPrime;
+    hash ^= hash >> 29;
+    data += sizeof(word);
+    size -= sizeof(word);
+  }
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<uint64_t>(data[i])) * kPrime;
+  return hash;
+}
+
+uint64_t Finish(uint64_t hash) {
+  hash ^= hash >> 33;
+  hash *= 0xff51afd7ed558ccd;
+  hash ^= hash >> 33;
+  hash *= 0xc4ceb9fe1a85ec53;
+  return hash ^ (hash >> 33);
+}
+
+}  // namespace
+
+RecordRows::RecordRows(const RecordBatch& batch, int columns) {
+  for (int i = 0; i < columns; ++i) {
+    const Tensor& column = batch.columns[i];
+    const int64_t rows = column.extent(0);
+    const size_t stride = rows == 0 ? 0 : static_cast<size_t>(column.num_bytes() / rows);
+    columns_.push_back({column.raw_data(), stride});
+  }
+}
+
+uint64_t RecordRows::Hash(int64_t row) const {
+  uint64_t hash = kBasis;
+  for (const Column& column : columns_) {
+    hash = Add(hash, column.data + row * column.stride, column.stride);
+  }
+  return Finish(hash);
+}
+
+int RecordRows::Compare(int64_t row, const RecordRows& other, int64_t other_row) const {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const Column& a = columns_[i];
+    const Column& b = other.columns_[i];
+    const int order = std::memcmp(a.data + row * a.stride, b.data + other_row * b.stride, a.stride);
+    if (order != 0) return order;
+  }
+  return 0;
+}
+
+std::string RecordRows::Bytes(int64_t row) const {
+  std::string bytes;
+  for (const Column& column : columns_) {
+    bytes.append(reinterpret_cast<const char*>(column.data) + row * column.stride, column.stride);
+  }
+  return bytes;
+}
+
+}  // namespace weir

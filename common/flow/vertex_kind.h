@@ -1,0 +1,89 @@
+// The definition of a kind of vertex: every rule of it that does not run records, made by one
+// function in one file (common/flow/kinds/<kind>.cc) and listed in kind_list.inc. What runs records
+// is worker/flow/vertices/<kind>.cc, and, for the oracle, reference_flow.cc. Immutable after start;
+// usable from any thread.
+#ifndef WEIR_COMMON_FLOW_VERTEX_KIND_H_
+#define WEIR_COMMON_FLOW_VERTEX_KIND_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/flow/flow.h"
+
+namespace weir {
+
+// To which worker's copy of a vertex a record goes.
+struct Routing {
+  enum class To {
+    kSelf,  // the copy on the same worker
+    kKey,   // by the first `keys` columns (record_rows.h)
+    kRoot,  // the copy on the worker of rank 0
+    kAll,   // every copy
+  };
+  To to = To::kSelf;
+  int keys = 0;  // all columns if it is the number of columns
+};
+
+struct FlowAttr {
+  std::string_view name;
+  Attr::Kind kind;
+  bool required = true;
+  std::string_view what;  // for documentation, with the default
+};
+
+// What type rules see: record types of inputs as far as they are known (in a cycle one may follow
+// from another one).
+struct KindContext {
+  const Flow& flow;
+  const FlowVertex& vertex;
+  absl::Span<const RecordType* const> inputs;  // null: not known yet
+
+  // Errors: a function that is missing, or whose parameters are not `parameters`. Returns: its
+  // result types.
+  absl::StatusOr<RecordType> Call(std::string_view attr, const RecordType& parameters) const;
+};
+
+struct VertexKind {
+  std::string_view name;
+  std::string_view summary;  // one line for documentation
+  int min_inputs = 1;
+  int max_inputs = 1;
+  int outputs = 1;
+  std::vector<FlowAttr> attrs = {};
+
+  enum class Scope { kSame, kEnter, kLeave };
+  Scope scope = Scope::kSame;
+
+  // Returns: types of the outputs, or nothing while an input that decides is not known. Called
+  // again when all are known, to check.
+  absl::StatusOr<std::optional<std::vector<RecordType>>> (*infer)(const KindContext&) = nullptr;
+  // Null: Routing::To::kSelf for every input.
+  Routing (*route)(const FlowVertex& vertex, int input) = nullptr;
+  // What happens to a time at the least; null: nothing, or what the scope says.
+  PathSummary (*summarize)(const FlowVertex& vertex, int depth) = nullptr;
+};
+
+// For `infer` of kinds with one output.
+absl::StatusOr<std::optional<std::vector<RecordType>>> OneOutput(RecordType type);
+absl::StatusOr<std::optional<std::vector<RecordType>>> NotKnownYet();
+// Output 0 has the records of input 0.
+absl::StatusOr<std::optional<std::vector<RecordType>>> SameAsInput(const KindContext& context);
+// Errors: a number of columns that records of this type do not have.
+absl::Status CheckKeys(const FlowVertex& vertex, const RecordType& type);
+
+// Returns: the definition, or null.
+const VertexKind* FindVertexKind(std::string_view name);
+// In the order of kind_list.inc.
+absl::Span<const VertexKind> AllVertexKinds();
+
+// What happens to a time from any input to any output, at the least.
+// REQUIRES: the flow is checked. `depth` is that of the inputs.
+PathSummary SummaryOf(const FlowVertex& vertex, int depth);
+Routing RouteOf(const FlowVertex& vertex, int input);
+
+}  // namespace weir
+
+#endif  // WEIR_COMMON_FLOW_VERTEX_KIND_H_
