@@ -133,13 +133,24 @@ void FlowCore::Detach(uint64_t id) {
 absl::Status FlowCore::Take(uint64_t id, ToFlow message) {
   const auto found = attachments_.find(id);
   if (found == attachments_.end()) return absl::AbortedError("the flow is not kept any more");
-  const FlowAttachment& attachment = found->second;
+  FlowAttachment& attachment = found->second;
   WEIR_RETURN_IF_ERROR(attachment.over);
   FlowEntry* flow = At(attachment.flow);
   if (flow == nullptr) return absl::AbortedError("the flow is not kept any more");
   if (!attachment.is_told) {
     return absl::FailedPreconditionError("a client waits until it is told that it is attached");
   }
+  const absl::Status status = TakeFrom(attachment, flow, std::move(message));
+  if (!status.ok()) {
+    Release(&attachment);
+    attachment.over = status;
+    Wake(&attachment);
+  }
+  return status;
+}
+
+absl::Status FlowCore::TakeFrom(const FlowAttachment& attachment, FlowEntry* flow,
+                                ToFlow message) {
   switch (message.message.kind_case()) {
     case v1::AttachRequest::kRecords: {
       WEIR_ASSIGN_OR_RETURN(const VertexId input,

@@ -137,6 +137,7 @@ class FlowCore {
   void Release(FlowAttachment* attachment);
   absl::StatusOr<VertexId> OwnPort(const FlowEntry& flow, const std::vector<VertexId>& ports,
                                    const std::string& name) const;
+  absl::Status TakeFrom(const FlowAttachment& attachment, FlowEntry* flow, ToFlow message);
   absl::Status TakeRecords(FlowEntry* flow, VertexId input, ToFlow message);
   absl::Status TakeAdvance(FlowEntry* flow, VertexId input, const v1::FlowAdvance& advance);
   absl::Status TakeAck(FlowEntry* flow, VertexId output, uint64_t number);

@@ -8,10 +8,6 @@ namespace weir {
 
 absl::StatusOr<v1::DeployResponse> FlowGateway::Deploy(const v1::DeployRequest& request) const {
   WEIR_ASSIGN_OR_RETURN(PreparedFlow prepared, PrepareFlow(request, coordinator_->limits()));
-  return Deploy(std::move(prepared));
-}
-
-absl::StatusOr<v1::DeployResponse> FlowGateway::Deploy(PreparedFlow prepared) const {
   absl::StatusOr<CoordinatorCore::Accepted> accepted;
   coordinator_->Enter([&](CoordinatorCore& core) { accepted = core.Deploy(std::move(prepared)); });
   WEIR_RETURN_IF_ERROR(accepted.status());

@@ -23,8 +23,6 @@ class FlowGateway {
 
   // Parses and checks on the caller's thread. Errors: as PrepareFlow and CoordinatorCore::Deploy.
   absl::StatusOr<v1::DeployResponse> Deploy(const v1::DeployRequest& request) const;
-  // For a flow that is prepared.
-  absl::StatusOr<v1::DeployResponse> Deploy(PreparedFlow prepared) const;
 
   // As FlowCore. `on_news` is called without any lock held, on a thread of the coordinator or on
   // one that calls it.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/flow/flow_text.h"
 #include "common/ir/text.h"
 #include "common/tensor/digest.h"
 #include "server/jobs/compiled_program.h"
@@ -84,10 +85,9 @@ absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string&
   return program;
 }
 
-absl::StatusOr<PreparedFlow> PrepareFlow(Flow flow, std::string text,
-                                         const v1::DeployRequest& request, const Limits& limits) {
-  WEIR_RETURN_IF_ERROR(CheckRequest(request, limits));
-  WEIR_RETURN_IF_ERROR(CheckFlow(&flow));
+namespace {
+
+absl::StatusOr<PreparedFlow> Prepare(Flow flow, const v1::DeployRequest& request) {
   PreparedFlow out;
   WEIR_ASSIGN_OR_RETURN(out.topology, Topology::Of(GraphOf(flow)));
   for (const FlowVertex& vertex : flow.vertices) {
@@ -103,10 +103,21 @@ absl::StatusOr<PreparedFlow> PrepareFlow(Flow flow, std::string text,
   }
   out.request = request;
   out.request.clear_flow();
-  out.digest = DigestOf(request, text);
-  out.text = std::move(text);
+  out.text = PrintFlow(flow, {.inline_elements = std::numeric_limits<int64_t>::max()});
+  out.digest = DigestOf(request, out.text);
   out.flow = std::make_shared<const Flow>(std::move(flow));
   return out;
+}
+
+}  // namespace
+
+absl::StatusOr<PreparedFlow> PrepareFlow(const v1::DeployRequest& request, const Limits& limits) {
+  WEIR_RETURN_IF_ERROR(CheckRequest(request, limits));
+  FlowParseOptions options;
+  if (!request.name().empty()) options.functions.file = request.name();
+  options.functions.max_nodes = static_cast<int64_t>(limits.max_nodes);
+  WEIR_ASSIGN_OR_RETURN(Flow flow, ParseFlow(request.flow(), options));
+  return Prepare(std::move(flow), request);
 }
 
 }  // namespace weir

@@ -32,9 +32,6 @@ struct PreparedFlow {
 
 // Errors: InvalidArgument, with the place in the text; ResourceExhausted beyond the limits.
 absl::StatusOr<PreparedFlow> PrepareFlow(const v1::DeployRequest& request, const Limits& limits);
-// For a flow that is there already; `text` is its text form.
-absl::StatusOr<PreparedFlow> PrepareFlow(Flow flow, std::string text,
-                                         const v1::DeployRequest& request, const Limits& limits);
 
 // The function, and those that it calls, as a program.
 absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string& name);
