@@ -59,7 +59,7 @@ void WorkerCore::OnCoordinatorMessage(const v1::CoordinatorMessage& message,
       break;
     }
     case v1::CoordinatorMessage::kRefused:
-    case v1::CoordinatorMessage::KIND_NOT_SET:
+    default:
       break;
   }
 }

@@ -51,7 +51,7 @@ class VertexActivation {
   const Timestamp& time() const { return time_; }
 
   // Sends records at a time in the scope of the output, not before what the vertex's summary makes
-  // of time(). A batch without records is sent too: it counts as a frame.
+  // of time(). Without records nothing is sent.
   void Send(int output, Timestamp time, RecordBatch batch) {
     sent_.push_back({output, std::move(time), std::move(batch)});
   }
