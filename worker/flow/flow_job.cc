@@ -243,6 +243,12 @@ void FlowJob::SendBatch(const v1::ProgressBatch& batch) {
   outbox_->SendToCoordinator(message, {});
 }
 
+int64_t FlowJob::queued_bytes() const {
+  int64_t sum = 0;
+  for (const auto& slot : slots_) sum += slot->queued_bytes();
+  return sum;
+}
+
 std::optional<v1::FlowReport> FlowJob::Report() {
   if (!std::exchange(has_news_, false)) return std::nullopt;
   v1::FlowReport report;

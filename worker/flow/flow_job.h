@@ -64,6 +64,8 @@ class FlowJob {
   bool IsShort(const FlowCall& call) const;
   absl::Status OnCallDone(FlowCall* call, absl::Time now);
   int calls_under_way() const { return calls_under_way_; }
+  // What waits for vertices.
+  int64_t queued_bytes() const;
 
   // Sends batches of progress that are due, as other work is left.
   void SendDue(absl::Time now);

@@ -62,6 +62,11 @@ FlowTable::Entry* FlowTable::Find(uint64_t job, uint64_t generation) {
   return found == flows_.end() ? nullptr : &found->second;
 }
 
+FlowJob* FlowTable::FindJob(uint64_t job, uint64_t generation) {
+  Entry* entry = Find(job, generation);
+  return entry == nullptr ? nullptr : entry->job.get();
+}
+
 void FlowTable::Check(Entry* entry, const absl::Status& status) {
   FlowJob& job = *entry->job;
   if (status.ok() || job.stopped()) return;
