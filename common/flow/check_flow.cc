@@ -187,6 +187,10 @@ class FlowChecker {
     const std::vector<const RecordType*> inputs = InputTypes(vertex);
     auto types = vertex.def->infer({flow_, vertex, inputs});
     if (!types.ok()) return Fault(vertex, StrCat(types.status().message()));
+    for (const RecordType& type : types->value_or(std::vector<RecordType>())) {
+      const absl::Status legal = CheckRecordType(type);
+      if (!legal.ok()) return Fault(vertex, StrCat(legal.message()));
+    }
     return types;
   }
 

@@ -1,5 +1,7 @@
 #include "common/flow/keyed_state.h"
 
+#include <algorithm>
+
 #include "common/base/status.h"
 
 namespace weir {
@@ -14,9 +16,13 @@ Emit EmitOf(const FlowVertex& vertex) {
   return vertex.StringOr("emit", "updates") == "changes" ? Emit::kChanges : Emit::kUpdates;
 }
 
-void AddKeyedStateAttrs(VertexKind* kind) {
+void AddStateAttr(VertexKind* kind) {
   kind->attrs.push_back({"state", Attr::Kind::kString, false,
                          "how long state lives: time (if it is left out), loop or job"});
+}
+
+void AddKeyedStateAttrs(VertexKind* kind) {
+  AddStateAttr(kind);
   kind->attrs.push_back(
       {"emit", Attr::Kind::kString, false,
        "what comes out when state changes: updates (if it is left out) or changes"});
@@ -38,6 +44,18 @@ absl::Status CheckKeyedState(const FlowVertex& vertex) {
     return InvalidArgument("emit = \"changes\" needs state that outlives a time: loop or job");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckSameKeys(const KindContext& context) {
+  const RecordType& left = *context.inputs[0];
+  const RecordType& right = *context.inputs[1];
+  WEIR_RETURN_IF_ERROR(CheckKeys(context.vertex, left));
+  WEIR_RETURN_IF_ERROR(CheckKeys(context.vertex, right));
+  WEIR_RETURN_IF_ERROR(CheckKeyedState(context.vertex));
+  const int64_t keys = context.vertex.attr("keys").AsInt();
+  if (std::equal(left.begin(), left.begin() + keys, right.begin())) return absl::OkStatus();
+  return InvalidArgument("keys = ", keys, ", but the inputs have records of ", ToString(left),
+                         " and ", ToString(right));
 }
 
 Routing RouteByKeys(const FlowVertex& vertex, int) {

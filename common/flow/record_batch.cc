@@ -7,6 +7,7 @@
 
 #include "common/base/status.h"
 #include "common/flow/record_rows.h"
+#include "common/ops/scalar/integer.h"
 
 namespace weir {
 namespace {
@@ -56,6 +57,39 @@ Tensor Weights(const RecordBatch& batch) {
   Tensor ones(DType::kI64, {batch.size()});
   std::fill_n(ones.mutable_data<int64_t>(), batch.size(), 1);
   return ones;
+}
+
+// By origin, content, weight.
+std::vector<int64_t> OrderOf(const RecordBatch& batch) {
+  const RecordRows rows(batch);
+  std::vector<int64_t> order(batch.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    if (batch.origin(a) != batch.origin(b)) return batch.origin(a) < batch.origin(b);
+    const int content = rows.Compare(a, rows, b);
+    return content != 0 ? content < 0 : batch.weight(a) < batch.weight(b);
+  });
+  return order;
+}
+
+// The first row of each run of rows that are the same, with the sum of the weights, if that is not
+// zero.
+template <class Same>
+RecordBatch Sums(const RecordBatch& batch, absl::Span<const int64_t> order, const Same& same) {
+  std::vector<int64_t> kept;
+  std::vector<int64_t> weights;
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    int64_t weight = 0;
+    for (; end < order.size() && same(order[begin], order[end]); ++end) {
+      weight = scalar::Add(weight, batch.weight(order[end]));
+    }
+    if (weight == 0) continue;
+    kept.push_back(order[begin]);
+    weights.push_back(weight);
+  }
+  RecordBatch result = SelectRows(batch, kept);
+  result.weights = Tensor::FromSpan<int64_t>({static_cast<int64_t>(weights.size())}, weights);
+  return result;
 }
 
 bool IsVector(const Tensor& tensor, int64_t size) {
@@ -162,43 +196,24 @@ RecordBatch WithColumns(const RecordBatch& batch, std::vector<Tensor> columns) {
   return {.columns = std::move(columns), .origins = batch.origins, .weights = batch.weights};
 }
 
-RecordBatch Sorted(const RecordBatch& batch) {
+RecordBatch Sorted(const RecordBatch& batch) { return SelectRows(batch, OrderOf(batch)); }
+
+RecordBatch Merged(const RecordBatch& batch) {
   const RecordRows rows(batch);
-  std::vector<int64_t> order(batch.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    if (batch.origin(a) != batch.origin(b)) return batch.origin(a) < batch.origin(b);
-    const int content = rows.Compare(a, rows, b);
-    return content != 0 ? content < 0 : batch.weight(a) < batch.weight(b);
-  });
-  return SelectRows(batch, order);
+  const auto same = [&](int64_t a, int64_t b) {
+    return batch.origin(a) == batch.origin(b) && rows.Equal(a, rows, b);
+  };
+  return Sums(batch, OrderOf(batch), same);
 }
 
 RecordBatch Consolidated(const RecordBatch& batch) {
-  const RecordRows rows(batch);
-  std::vector<int64_t> order(batch.size());
+  const RecordBatch merged = Merged(batch);
+  const RecordRows rows(merged);
+  std::vector<int64_t> order(merged.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const int content = rows.Compare(a, rows, b);
-    return content != 0 ? content < 0 : batch.origin(a) < batch.origin(b);
-  });
-  std::vector<int64_t> kept;
-  std::vector<int64_t> weights;
-  for (size_t begin = 0; begin < order.size();) {
-    int64_t weight = 0;
-    size_t end = begin;
-    for (; end < order.size() && rows.Equal(order[begin], rows, order[end]); ++end) {
-      weight += batch.weight(order[end]);
-    }
-    if (weight != 0) {
-      kept.push_back(order[begin]);
-      weights.push_back(weight);
-    }
-    begin = end;
-  }
-  RecordBatch result = SelectRows(batch, kept);
-  result.weights = Tensor::FromSpan<int64_t>({static_cast<int64_t>(weights.size())}, weights);
-  return Sorted(result);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return rows.Compare(a, rows, b) < 0; });
+  return Sorted(Sums(merged, order, [&](int64_t a, int64_t b) { return rows.Equal(a, rows, b); }));
 }
 
 }  // namespace weir

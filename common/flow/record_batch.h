@@ -1,7 +1,8 @@
 // Records in columns: what streams through a flow. A record has one value in each column; a batch
 // holds some records, with a weight and an origin for each.
 //
-// Weight: how many times the record is there; below zero it takes back one that came before.
+// Weight: how many times the record is there; below zero it takes back one that came before. Sums
+// and products of weights wrap.
 // Origin: the number of the source record, within its epoch, that this one came of. Operators keep
 // it (join: the left one's; a group: its least), so it tells requests apart and gives an order that
 // does not depend on which worker did what.
@@ -62,8 +63,10 @@ RecordBatch WithColumns(const RecordBatch& batch, std::vector<Tensor> columns);
 
 // By origin, then by content: an order that does not depend on which way records came.
 RecordBatch Sorted(const RecordBatch& batch);
-// Equal records are one, with the sum of their weights and the least origin; what sums to zero is
-// gone. In the order of Sorted.
+// Records that are equal in origin and content are one, with the sum of their weights; what sums to
+// zero is gone. In the order of Sorted. What vertices that act on complete times start from.
+RecordBatch Merged(const RecordBatch& batch);
+// The same of records that are equal in content, with the least origin that Merged leaves of them.
 RecordBatch Consolidated(const RecordBatch& batch);
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "common/flow/record_rows.h"
@@ -60,6 +61,32 @@ TEST(RecordBatch, WeightsOfEqualRecordsAddUp) {
   EXPECT_EQ(sum.weight(0), 4);
   EXPECT_EQ(sum.columns[0].At<int64_t>({1}), 7);
   EXPECT_EQ(sum.weight(1), 4);
+}
+
+TEST(RecordBatch, TheLeastOriginIsOfWhatIsLeft) {
+  // 5 came and went with origin 0, and is there with origin 10; so it is of 10.
+  RecordBatch batch = ConcatBatches({Batch({5}, 0), Batch({5}, 10), Batch({5}, 0)}, kType);
+  batch.weights = Tensor::Of<int64_t>({3}, {1, 2, -1});
+  const RecordBatch merged = Merged(batch);
+  ASSERT_EQ(merged.size(), 1);
+  EXPECT_EQ(merged.origin(0), 10);
+  EXPECT_EQ(Consolidated(batch).origin(0), 10);
+  EXPECT_EQ(Consolidated(batch).weight(0), 2);
+}
+
+TEST(RecordBatch, OnlyRecordsOfOneOriginAreMerged) {
+  RecordBatch batch = ConcatBatches({Batch({6, 5}, 1), Batch({5}, 0), Batch({6, 5}, 1)}, kType);
+  const RecordBatch merged = Merged(batch);
+  ASSERT_EQ(merged.size(), 3);  // 5 of origin 0, 6 of 1 twice, 5 of 2 twice
+  EXPECT_EQ(merged.origin(2), 2);
+  EXPECT_EQ(merged.weight(0), 1);
+  EXPECT_EQ(merged.weight(2), 2);
+}
+
+TEST(RecordBatch, SumsOfWeightsWrap) {
+  RecordBatch batch = Batch({5, 5});
+  batch.weights = Tensor::Of<int64_t>({2}, {std::numeric_limits<int64_t>::max(), 1});
+  EXPECT_EQ(Consolidated(batch).weight(0), std::numeric_limits<int64_t>::min());
 }
 
 TEST(RecordBatch, TheOrderDoesNotDependOnTheWay) {

@@ -20,8 +20,8 @@ class RecordFunction {
   virtual ~RecordFunction() = default;
 
   // REQUIRES: columns have the types of the parameters, each with an axis of `records` records in
-  // front. Returns: the results, likewise. Errors name the record ("iteration 3") where one is at
-  // fault. `records` may be 0.
+  // front. Returns: the results, likewise. Errors begin with the record ("record 3: ") where one
+  // is at fault. `records` may be 0.
   virtual absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> columns,
                                                    int64_t records) const = 0;
 };

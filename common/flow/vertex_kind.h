@@ -28,10 +28,18 @@ struct Routing {
 };
 
 struct FlowAttr {
+  // What the function that the attribute names is called for.
+  enum class Calls {
+    kNothing,  // it names no function
+    kRecord,   // each record: parameters are columns of one
+    kBatch,    // all records of a time: parameters have a leading axis of them, a symbol
+  };
+
   std::string_view name;
   Attr::Kind kind;
   bool required = true;
   std::string_view what;  // for documentation, with the default
+  Calls calls = Calls::kNothing;
 };
 
 // What type rules see: record types of inputs as far as they are known (in a cycle one may follow
@@ -44,6 +52,10 @@ struct KindContext {
   // Errors: a function that is missing, or whose parameters are not `parameters`. Returns: its
   // result types.
   absl::StatusOr<RecordType> Call(std::string_view attr, const RecordType& parameters) const;
+  // The same of a function for all records of a time: parameters are `f32[n,3]` for a column
+  // f32[3], with one symbol n for all; results have one leading axis more than a record, of any
+  // extent. Returns: the columns of one record of the result.
+  absl::StatusOr<RecordType> CallBatch(std::string_view attr, const RecordType& records) const;
 };
 
 struct VertexKind {
@@ -71,13 +83,25 @@ absl::StatusOr<std::optional<std::vector<RecordType>>> OneOutput(RecordType type
 absl::StatusOr<std::optional<std::vector<RecordType>>> NotKnownYet();
 // Output 0 has the records of input 0.
 absl::StatusOr<std::optional<std::vector<RecordType>>> SameAsInput(const KindContext& context);
+// Errors: records without a column, or one that no batch could hold many of (flow_limits.h).
+absl::Status CheckRecordType(const RecordType& type);
+// Errors: an integer attribute that is there and is below `least` or above `most`.
+absl::Status CheckRange(const FlowVertex& vertex, std::string_view attr, int64_t least,
+                        int64_t most);
 // Errors: a number of columns that records of this type do not have.
 absl::Status CheckKeys(const FlowVertex& vertex, const RecordType& type);
+// Errors: a function of a record that does not return one bool[]. REQUIRES: input 0 is known.
+absl::Status CheckPredicate(const KindContext& context, std::string_view attr);
 
 // Returns: the definition, or null.
 const VertexKind* FindVertexKind(std::string_view name);
 // In the order of kind_list.inc.
 absl::Span<const VertexKind> AllVertexKinds();
+
+// Whether row i of the results of the function for a batch (FlowAttr::Calls::kBatch) stands for
+// record i: the results' leading extents are the symbol of the parameters.
+// REQUIRES: the flow is checked, the vertex has the attribute.
+bool AnswersRowByRow(const Flow& flow, const FlowVertex& vertex, std::string_view attr);
 
 // What happens to a time from any input to any output, at the least.
 // REQUIRES: the flow is checked. `depth` is that of the inputs.

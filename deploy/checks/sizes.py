@@ -19,8 +19,8 @@ FUNCTION_LINES = 60
 LINE_COLUMNS = 100
 FOLDER_SOURCES = 20
 
-# One op is one file there, so the number of files is the number of ops.
-UNBOUNDED_FOLDERS = re.compile(r"common/ops/\w+")
+# One op or kind of vertex is one file there, so the number of files is the number of those.
+UNBOUNDED_FOLDERS = re.compile(r"common/ops/\w+|common/flow/kinds|worker/flow/vertices")
 NOT_COUNTED = re.compile(r"_(test|bench|fuzz)\.cc$")
 
 LITERAL_OR_COMMENT = re.compile(

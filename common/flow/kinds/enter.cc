@@ -1,3 +1,5 @@
+#include "common/base/status.h"
+#include "common/flow/flow_limits.h"
 #include "common/flow/vertex_kind.h"
 
 namespace weir {
@@ -8,7 +10,11 @@ VertexKind EnterKind() {
   kind.scope = VertexKind::Scope::kEnter;
   kind.attrs = {{"loop", Attr::Kind::kString, true, "its name"},
                 {"trip", Attr::Kind::kInt, false, "the trip that they come into; 0 if left out"}};
-  kind.infer = SameAsInput;
+  kind.infer =
+      [](const KindContext& context) -> absl::StatusOr<std::optional<std::vector<RecordType>>> {
+    WEIR_RETURN_IF_ERROR(CheckRange(context.vertex, "trip", 0, kMaxInt64));
+    return SameAsInput(context);
+  };
   kind.summarize = [](const FlowVertex& vertex, int depth) {
     return PathSummary::Enter(depth, vertex.IntOr("trip", 0));
   };

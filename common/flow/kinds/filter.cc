@@ -5,15 +5,12 @@ namespace weir {
 
 VertexKind FilterKind() {
   VertexKind kind = {.name = "filter", .summary = "keeps the records for which a function says so"};
-  kind.attrs = {
-      {"function", Attr::Kind::kString, true, "from the columns of a record to one bool[]"}};
+  kind.attrs = {{"function", Attr::Kind::kString, true,
+                 "from the columns of a record to one bool[]", FlowAttr::Calls::kRecord}};
   kind.infer =
       [](const KindContext& context) -> absl::StatusOr<std::optional<std::vector<RecordType>>> {
     if (context.inputs[0] == nullptr) return NotKnownYet();
-    WEIR_ASSIGN_OR_RETURN(const RecordType keep, context.Call("function", *context.inputs[0]));
-    if (keep != RecordType{{DType::kBool, Shape()}}) {
-      return InvalidArgument("the function returns ", ToString(keep), ", not (bool[])");
-    }
+    WEIR_RETURN_IF_ERROR(CheckPredicate(context, "function"));
     return SameAsInput(context);
   };
   return kind;

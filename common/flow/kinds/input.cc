@@ -19,7 +19,6 @@ VertexKind InputKind() {
       }
       type.push_back(std::move(column));
     }
-    if (type.empty()) return InvalidArgument("records need a column at least");
     return OneOutput(std::move(type));
   };
   return kind;

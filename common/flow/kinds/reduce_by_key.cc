@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "common/base/status.h"
@@ -61,6 +62,19 @@ Types Infer(const KindContext& context) {
 
 }  // namespace
 
+// The values of each key, combined element by element. State and emit as in keyed_state.h.
+//
+// sum: of value times weight. Integers wrap in their own type. Floats are added up in f64, in
+// order, beginning with the first product, and rounded to their type when the result comes out;
+// state that outlives a time keeps the f64 and adds the records of each time to it. mean: such a
+// sum, of integers too, divided by the sum of weights; rounded as the result's type. count: the sum
+// of weights. min, max: of the values (all value columns of a record together) whose weights sum to
+// more than 0 over the life of the state; as the ops `minimum` and `maximum`. function: folds the
+// values in order, f(f(v0, v1), v2), from the first record of the state's life on, each as many
+// times as its weight says; a weight below zero or above kMaxRepeats is an error.
+//
+// A key is there, and has a result, while the sum of its weights is not 0 (min, max: while it has
+// such values). A NaN in a result of sum, mean, min or max is the quiet NaN of its type.
 VertexKind ReduceByKeyKind() {
   VertexKind kind = {.name = "reduce_by_key",
                      .summary = "one record for each key, its values combined"};
@@ -68,7 +82,8 @@ VertexKind ReduceByKeyKind() {
                  "how many of the first columns are the key; 0: all records are one group"},
                 {"combine", Attr::Kind::kString, false, "sum, min, max, mean or count"},
                 {"function", Attr::Kind::kString, false,
-                 "from the values of two records to those of one; called in the order of origins"}};
+                 "from the values of two records to those of one; called in the order of origins",
+                 FlowAttr::Calls::kRecord}};
   AddKeyedStateAttrs(&kind);
   kind.infer = Infer;
   kind.route = RouteByKeys;
