@@ -31,8 +31,7 @@ class FlowSimulation::Worker : public FlowTableOutbox {
   Worker(int workers, int rank)
       : table("w" + std::to_string(rank), 2, this), to_peers(workers), rank(rank) {}
 
-  void SendToCoordinator(const v1::WorkerMessage& message,
-                         std::vector<Tensor> payloads) override {
+  void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
     to_coordinator.push_back({message, std::move(payloads)});
   }
   void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,
@@ -256,8 +255,8 @@ void FlowSimulation::TakeAtCoordinator(int rank) {
 void FlowSimulation::TakeOutput(int rank, const v1::FlowOutput& output,
                                 std::vector<Tensor> payloads) {
   const VertexId vertex(output.vertex());
-  auto batch = BatchFrom(output.batch(), std::move(payloads),
-                         flow_->vertex(vertex).input_types[0], "output");
+  auto batch = BatchFrom(output.batch(), std::move(payloads), flow_->vertex(vertex).input_types[0],
+                         "output");
   ASSERT_TRUE(batch.ok()) << batch.status();
   const bool runs = progress_->state() == JobProgress::State::kRunning;
   if (runs) {

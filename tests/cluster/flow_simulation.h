@@ -1,6 +1,6 @@
-// A cluster that runs one flow, without threads, clocks or sockets: the workers' flow tables and the
-// coordinator's progress tracking as they are, and between them messages that wait as long as a seed
-// says. Links are FIFO and independent of each other; calls of vertices end in any order.
+// A cluster that runs one flow, without threads, clocks or sockets: the workers' flow tables and
+// the coordinator's progress tracking as they are, and between them messages that wait as long as a
+// seed says. Links are FIFO and independent of each other; calls of vertices end in any order.
 #ifndef WEIR_TESTS_CLUSTER_FLOW_SIMULATION_H_
 #define WEIR_TESTS_CLUSTER_FLOW_SIMULATION_H_
 

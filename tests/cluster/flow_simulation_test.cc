@@ -1,0 +1,111 @@
+// Flows on simulated clusters of one to four workers, under any timing.
+#include "tests/cluster/flow_simulation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/flow/flow_text.h"
+
+namespace weir {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::shared_ptr<const Flow> FlowOf(std::string_view text) {
+  auto flow = ParseFlow(text);
+  EXPECT_TRUE(flow.ok()) << flow.status();
+  return std::make_shared<const Flow>(*std::move(flow));
+}
+
+// Collatz: trips until a number is 1; what comes out says how many it took.
+constexpr char kCollatz[] = R"(
+func @start(%n: i64[]) -> (i64[], i64[]) {
+  %zero = constant {value = i64[] {0}} : i64[]
+  return %n, %zero
+}
+func @step(%n: i64[], %trips: i64[]) -> (i64[], i64[]) {
+  %one = constant {value = i64[] {1}} : i64[]
+  %two = constant {value = i64[] {2}} : i64[]
+  %three = constant {value = i64[] {3}} : i64[]
+  %half = floor_divide(%n, %two) : i64[]
+  %rest = floor_mod(%n, %two) : i64[]
+  %odd = equal(%rest, %one) : bool[]
+  %triple = multiply(%n, %three) : i64[]
+  %up = add(%triple, %one) : i64[]
+  %next = select(%odd, %up, %half) : i64[]
+  %count = add(%trips, %one) : i64[]
+  return %next, %count
+}
+func @going(%n: i64[], %trips: i64[]) -> (bool[]) {
+  %one = constant {value = i64[] {1}} : i64[]
+  %is = greater(%n, %one) : bool[]
+  return %is
+}
+func @done(%n: i64[], %trips: i64[]) -> (bool[]) {
+  %one = constant {value = i64[] {1}} : i64[]
+  %is = less_equal(%n, %one) : bool[]
+  return %is
+}
+flow @collatz {
+  loop @trips
+  %numbers = input() {types = ["i64[]"]}
+  %pairs = map(%numbers) {function = "start"}
+  %inside = enter(%pairs) {loop = "trips"}
+  %all = concat(%inside, %again)
+  %some = filter(%all) {function = "going"}
+  %moved = exchange(%some) {keys = 1}
+  %next = map(%moved) {function = "step"}
+  %again = feedback(%next)
+  %ready = filter(%all) {function = "done"}
+  %out = leave(%ready)
+  %result = output(%out)
+}
+)";
+
+RecordBatch Numbers(int64_t first, int64_t count, int64_t origin) {
+  Tensor numbers(DType::kI64, {count});
+  for (int64_t i = 0; i < count; ++i) numbers.mutable_data<int64_t>()[i] = first + i;
+  return MakeBatch({numbers}, origin);
+}
+
+int64_t TripsOf(int64_t n) {
+  int64_t trips = 0;
+  for (; n > 1; ++trips) n = n % 2 == 1 ? 3 * n + 1 : n / 2;
+  return trips;
+}
+
+TEST(FlowSimulation, ALoopOverWorkersEndsWithWhatASequentialOneGives) {
+  const std::shared_ptr<const Flow> flow = FlowOf(kCollatz);
+  const VertexId input = flow->FindVertex("numbers");
+  const VertexId output = flow->FindVertex("result");
+  for (int workers = 1; workers <= 4; ++workers) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE("workers " + std::to_string(workers) + ", seed " + std::to_string(seed));
+      FlowSimulation cluster(flow, {.workers = workers, .seed = seed});
+      cluster.Feed({{input, 0, Numbers(1, 5, 0)},
+                    {input, 0, Numbers(6, 5, 5)},
+                    {input, 1, std::nullopt},
+                    {input, 3, std::nullopt},
+                    {input, 3, Numbers(27, 1, 0)}});
+      cluster.Run();
+      ASSERT_EQ(cluster.failure(), absl::OkStatus());
+      ASSERT_EQ(cluster.progress().state(), JobProgress::State::kCompleted);
+      const RecordBatch first =
+          MultisetOf(cluster.outputs().at(output).at(0), flow->vertex(output).input_types[0]);
+      ASSERT_EQ(first.size(), 10);
+      for (int64_t i = 0; i < 10; ++i) {
+        EXPECT_EQ(first.origin(i), i);
+        EXPECT_EQ(first.columns[1].At<int64_t>({i}), TripsOf(i + 1));
+      }
+      EXPECT_EQ(cluster.outputs().at(output).at(3)[0].columns[1].At<int64_t>({0}), 111);
+      if (workers > 1) {
+        EXPECT_GT(cluster.peer_frames(), 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weir
