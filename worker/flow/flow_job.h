@@ -73,7 +73,10 @@ class FlowJob {
   void SendAll();
 
   // Begins no call and takes nothing any more.
-  void Stop() { stopped_ = true; }
+  void Stop() {
+    stopped_ = true;
+    setup_.cancelled->store(true);
+  }
   bool stopped() const { return stopped_; }
 
   // What goes on, if anything did since the last one.

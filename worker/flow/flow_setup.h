@@ -3,6 +3,7 @@
 #ifndef WEIR_WORKER_FLOW_FLOW_SETUP_H_
 #define WEIR_WORKER_FLOW_FLOW_SETUP_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,6 +27,8 @@ struct FlowSetup {
   std::shared_ptr<const Topology> topology;  // of GraphOf(*flow)
   std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions;  // by name
   v1::ProgressGrants grants;
+  // Set once the flow is stopped: functions under way end early.
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   // Bytes under way on one channel, or waiting behind it, before who sends has to wait.
   int64_t channel_bytes = int64_t{4} << 20;
 
