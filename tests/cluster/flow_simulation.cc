@@ -1,6 +1,7 @@
 #include "tests/cluster/flow_simulation.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "common/base/status.h"
 #include "common/flow/flow_wire.h"
@@ -11,16 +12,8 @@ namespace {
 
 constexpr uint64_t kJob = 5;
 
-struct ToWorker {
-  v1::CoordinatorMessage message;
-  std::vector<Tensor> payloads;
-};
-struct ToCoordinator {
+struct CoordinatorMail {
   v1::WorkerMessage message;
-  std::vector<Tensor> payloads;
-};
-struct ToPeer {
-  v1::PeerMessage message;
   std::vector<Tensor> payloads;
 };
 
@@ -29,22 +22,28 @@ struct ToPeer {
 class FlowSimulation::Worker : public FlowTableOutbox {
  public:
   Worker(int workers, int rank)
-      : table("w" + std::to_string(rank), 2, this), to_peers(workers), rank(rank) {}
+      : table("w" + std::to_string(rank), 2, this), mail(workers), rank(rank) {}
 
   void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
     to_coordinator.push_back({message, std::move(payloads)});
   }
   void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,
                   std::vector<Tensor> payloads) override {
-    to_peers[peer.worker_id() - 1].push_back({message, std::move(payloads)});
+    mail[peer.worker_id() - 1].push_back({message, std::move(payloads)});
   }
   void RunCall(std::unique_ptr<FlowCall> call) override { calls.push_back(std::move(call)); }
   void WorkSoon() override { has_work = true; }
 
   FlowTable table;
-  std::deque<ToWorker> inbox;
-  std::deque<ToCoordinator> to_coordinator;
-  std::vector<std::deque<ToPeer>> to_peers;
+  std::deque<std::function<void(absl::Time now)>> inbox;  // from the coordinator
+  std::deque<CoordinatorMail> to_coordinator;
+  std::vector<std::deque<PeerMail>> mail;  // by the rank that it goes to
+  void Take(const v1::CoordinatorMessage& message, std::vector<Tensor> payloads) {
+    inbox.push_back([this, message, payloads = std::move(payloads)](absl::Time now) {
+      table.OnCoordinatorMessage(message, payloads, now);
+    });
+  }
+
   std::vector<std::unique_ptr<FlowCall>> calls;
   bool has_work = false;
   const int rank;
@@ -80,8 +79,10 @@ FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options
     EXPECT_TRUE(joined.ok()) << joined.status();
     flow_setup.rank = rank;
     flow_setup.grants = joined->grants;
-    workers_.push_back(std::make_unique<Worker>(options_.workers, rank));
-    workers_.back()->table.Deploy(kJob, options_.generation, flow_setup, now_);
+    Worker* worker = workers_.emplace_back(std::make_unique<Worker>(options_.workers, rank)).get();
+    worker->inbox.push_back([this, worker, flow_setup](absl::Time now) {
+      worker->table.Deploy(kJob, options_.generation, flow_setup, now);
+    });
   }
   for (size_t v = 0; v < flow_->vertices.size(); ++v) {
     if (flow_->vertices[v].kind == "input") open_[VertexId(static_cast<int64_t>(v))] = 0;
@@ -97,9 +98,11 @@ FlowSimulation::~FlowSimulation() = default;
 
 FlowTable& FlowSimulation::table(int rank) { return workers_[rank]->table; }
 
+std::deque<PeerMail>& FlowSimulation::mail(int from, int to) { return workers_[from]->mail[to]; }
+
 void FlowSimulation::Broadcast(const v1::CoordinatorMessage& message,
                                const std::vector<Tensor>& payloads) {
-  for (const auto& worker : workers_) worker->inbox.push_back({message, payloads});
+  for (const auto& worker : workers_) worker->Take(message, payloads);
 }
 
 void FlowSimulation::Feed(std::vector<FeedStep> steps) {
@@ -144,7 +147,7 @@ void FlowSimulation::FeedNext() {
   *feed->mutable_batch() = HeaderOf(*step.batch);
   feed_bytes_[step.input] += step.batch->bytes();
   const size_t rank = random_() % workers_.size();
-  workers_[rank]->inbox.push_back({message, PayloadsOf(*step.batch)});
+  workers_[rank]->Take(message, PayloadsOf(*step.batch));
 }
 
 std::vector<FlowSimulation::Choice> FlowSimulation::Choices() {
@@ -156,7 +159,7 @@ std::vector<FlowSimulation::Choice> FlowSimulation::Choices() {
     if (!worker.calls.empty()) choices.push_back({Event::kCall, a});
     if (worker.has_work) choices.push_back({Event::kWork, a});
     for (int b = 0; b < options_.workers; ++b) {
-      if (!worker.to_peers[b].empty()) choices.push_back({Event::kToPeer, a, b});
+      if (!worker.mail[b].empty()) choices.push_back({Event::kToPeer, a, b});
     }
   }
   if (has_news_) choices.push_back({Event::kPropagate});
@@ -184,17 +187,17 @@ void FlowSimulation::Do(const Choice& choice) {
   switch (choice.event) {
     case Event::kToWorker: {
       Worker& worker = *workers_[choice.a];
-      ToWorker next = std::move(worker.inbox.front());
+      const auto next = std::move(worker.inbox.front());
       worker.inbox.pop_front();
-      worker.table.OnCoordinatorMessage(next.message, std::move(next.payloads), now_);
+      next(now_);
       worker.has_work = true;
       return;
     }
     case Event::kToCoordinator:
       return TakeAtCoordinator(choice.a);
     case Event::kToPeer: {
-      std::deque<ToPeer>& link = workers_[choice.a]->to_peers[choice.b];
-      ToPeer next = std::move(link.front());
+      std::deque<PeerMail>& link = workers_[choice.a]->mail[choice.b];
+      PeerMail next = std::move(link.front());
       link.pop_front();
       if (next.message.has_flow_frame()) ++peer_frames_;
       workers_[choice.b]->table.OnPeerMessage(next.message, std::move(next.payloads), now_);
@@ -228,7 +231,7 @@ void FlowSimulation::Do(const Choice& choice) {
 }
 
 void FlowSimulation::TakeAtCoordinator(int rank) {
-  ToCoordinator next = std::move(workers_[rank]->to_coordinator.front());
+  CoordinatorMail next = std::move(workers_[rank]->to_coordinator.front());
   workers_[rank]->to_coordinator.pop_front();
   const v1::WorkerMessage& message = next.message;
   if (message.has_progress()) {
@@ -270,7 +273,7 @@ void FlowSimulation::TakeOutput(int rank, const v1::FlowOutput& output,
   taken->set_generation(options_.generation);
   taken->set_vertex(output.vertex());
   taken->set_bytes(batch->bytes());
-  workers_[rank]->inbox.push_back({message, {}});
+  workers_[rank]->Take(message, {});
   if (runs) outputs_[vertex][output.epoch()].push_back(*std::move(batch));
 }
 

@@ -27,6 +27,12 @@ struct FeedStep {
   std::optional<RecordBatch> batch;
 };
 
+// A message between two workers that has not come yet.
+struct PeerMail {
+  v1::PeerMessage message;
+  std::vector<Tensor> payloads;
+};
+
 class FlowSimulation {
  public:
   struct Options {
@@ -57,6 +63,8 @@ class FlowSimulation {
   const absl::Status& failure() const { return failure_; }
   const JobProgress& progress() const { return *progress_; }
   FlowTable& table(int rank);
+  // What is under way between two workers.
+  std::deque<PeerMail>& mail(int from, int to);
   int64_t peer_frames() const { return peer_frames_; }
   int64_t most_queued_bytes() const { return most_queued_bytes_; }
   int64_t steps() const { return steps_; }

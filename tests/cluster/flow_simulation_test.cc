@@ -107,5 +107,120 @@ TEST(FlowSimulation, ALoopOverWorkersEndsWithWhatASequentialOneGives) {
   }
 }
 
+// A flow under way: numbers 1..40 in one epoch, and what a sequential run gives for them.
+class CollatzRun {
+ public:
+  explicit CollatzRun(FlowSimulation::Options options)
+      : flow(FlowOf(kCollatz)), cluster(flow, options) {
+    const VertexId input = flow->FindVertex("numbers");
+    cluster.Feed({{input, 0, Numbers(1, 20, 0)}, {input, 0, Numbers(21, 20, 20)}});
+  }
+
+  std::vector<int64_t> Trips() const {
+    const VertexId output = flow->FindVertex("result");
+    const auto epochs = cluster.outputs().find(output);
+    if (epochs == cluster.outputs().end()) return {};
+    const RecordBatch all =
+        Sorted(ConcatBatches(epochs->second.at(0), flow->vertex(output).input_types[0]));
+    const int64_t* trips = all.columns[1].data<int64_t>();
+    return {trips, trips + all.size()};
+  }
+  static std::vector<int64_t> Expected() {
+    std::vector<int64_t> trips;
+    for (int64_t n = 1; n <= 40; ++n) trips.push_back(TripsOf(n));
+    return trips;
+  }
+
+  std::shared_ptr<const Flow> flow;
+  FlowSimulation cluster;
+};
+
+TEST(FlowSimulation, AChannelOfOneByteHoldsNothingUp) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    CollatzRun run({.workers = 3, .seed = seed, .channel_bytes = 1});
+    run.cluster.Run();
+    ASSERT_EQ(run.cluster.failure(), absl::OkStatus());
+    EXPECT_EQ(run.cluster.progress().state(), JobProgress::State::kCompleted);
+    EXPECT_EQ(run.Trips(), CollatzRun::Expected());
+  }
+}
+
+// Invariant 27.
+TEST(FlowSimulation, NothingComesOutAfterACancelAndNothingIsKept) {
+  int cancelled_under_way = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    CollatzRun run({.workers = 3, .seed = seed});
+    for (uint64_t step = 0; step < seed * 10 && run.cluster.Step();) ++step;
+    const size_t before = run.Trips().size();
+    if (run.cluster.progress().state() == JobProgress::State::kRunning) ++cancelled_under_way;
+    run.cluster.Cancel();
+    run.cluster.Run();
+    EXPECT_EQ(run.Trips().size(), before);
+    if (run.cluster.progress().state() == JobProgress::State::kCompleted) continue;
+    EXPECT_EQ(run.cluster.progress().state(), JobProgress::State::kCancelled);
+    for (int rank = 0; rank < 3; ++rank) {
+      EXPECT_TRUE(run.cluster.table(rank).empty());
+      EXPECT_EQ(run.cluster.table(rank).early_flows(), 0u);
+    }
+  }
+  EXPECT_GT(cancelled_under_way, 30);
+}
+
+// Invariant 17: each way in which the network may break its promise is noticed, never a wrong
+// result.
+class BrokenMail : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(BrokenMail, IsNoticed) {
+  const std::string kind = GetParam();
+  int broken = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    CollatzRun run({.workers = 2, .seed = seed});
+    bool done = false;
+    while (run.cluster.Step()) {
+      std::deque<PeerMail>& mail = run.cluster.mail(0, 1);
+      if (done || mail.size() < 2 || !mail[0].message.has_flow_frame() ||
+          !mail[1].message.has_flow_frame()) {
+        continue;
+      }
+      if (kind == "twice") mail.push_front(mail[0]);
+      if (kind == "lost") mail.pop_front();
+      if (kind == "overtaken") std::swap(mail[0], mail[1]);
+      done = true;
+    }
+    if (!done) continue;
+    ++broken;
+    EXPECT_THAT(run.cluster.failure().message(), HasSubstr("frame"));
+    EXPECT_EQ(run.cluster.progress().state(), JobProgress::State::kCancelled);
+  }
+  EXPECT_GT(broken, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BrokenMail, ::testing::Values("twice", "lost", "overtaken"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(FlowSimulation, AFailingFunctionNamesVertexTimeAndPlace) {
+  const std::shared_ptr<const Flow> flow = FlowOf(R"(
+func @positive(%n: i64[]) -> (i64[]) {
+  %zero = constant {value = i64[] {0}} : i64[]
+  %is = greater(%n, %zero) : bool[]
+  !0 = check(%is) {message = "numbers are positive"}
+  return %n
+}
+flow @checked {
+  %numbers = input() {types = ["i64[]"]}
+  %good = map(%numbers) {function = "positive"} loc("model.py":12:3)
+  %result = output(%good)
+}
+)");
+  const VertexId input = flow->FindVertex("numbers");
+  FlowSimulation cluster(flow, {.workers = 2, .seed = 3});
+  cluster.Feed({{input, 4, std::nullopt}, {input, 4, Numbers(-1, 3, 0)}});
+  cluster.Run();
+  EXPECT_THAT(cluster.failure().message(),
+              ::testing::AllOf(HasSubstr("model.py:12:3: 'good' (map) at time (4)"),
+                               HasSubstr("numbers are positive")));
+  EXPECT_EQ(cluster.progress().state(), JobProgress::State::kCancelled);
+}
+
 }  // namespace
 }  // namespace weir
