@@ -249,8 +249,8 @@ int64_t FlowJob::queued_bytes() const {
   return sum;
 }
 
-std::optional<v1::FlowReport> FlowJob::Report() {
-  if (!std::exchange(has_news_, false)) return std::nullopt;
+std::optional<v1::FlowReport> FlowJob::Report(absl::Time now) {
+  if (!std::exchange(has_news_, calls_under_way_ > 0)) return std::nullopt;
   v1::FlowReport report;
   Label(&report);
   for (const auto& slot : slots_) {
@@ -262,6 +262,7 @@ std::optional<v1::FlowReport> FlowJob::Report() {
     vertex->set_state_bytes(slot->stats().state_bytes);
     vertex->set_dropped(slot->stats().dropped);
     vertex->set_busy_ns(slot->stats().busy_ns);
+    vertex->set_running_ns(absl::ToInt64Nanoseconds(slot->RunningFor(now)));
   }
   report.set_sent_bytes(sent_bytes_);
   report.set_sent_frames(sent_frames_);

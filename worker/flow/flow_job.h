@@ -79,8 +79,8 @@ class FlowJob {
   }
   bool stopped() const { return stopped_; }
 
-  // What goes on, if anything did since the last one.
-  std::optional<v1::FlowReport> Report();
+  // What goes on, if anything does or did since the last one.
+  std::optional<v1::FlowReport> Report(absl::Time now);
 
   const FlowSetup& setup() const { return setup_; }
   VertexSlot& slot(VertexId id) { return *slots_[id.value()]; }

@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     }
     call->job = setup_.job;
     call->generation = setup_.generation;
-    slot.OnBegun();
+    slot.OnBegun(now);
     ++calls_under_way_;
     return call;
   }

@@ -213,7 +213,7 @@ void FlowTable::OnTick(absl::Time now) {
   next_report_ = now + kReportEvery;
   for (auto& [key, entry] : flows_) {
     if (entry.job->stopped()) continue;
-    std::optional<v1::FlowReport> report = entry.job->Report();
+    std::optional<v1::FlowReport> report = entry.job->Report(now);
     if (!report.has_value()) continue;
     v1::WorkerMessage message;
     *message.mutable_flow_report() = *std::move(report);

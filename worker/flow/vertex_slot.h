@@ -51,9 +51,15 @@ class VertexSlot {
   std::unique_ptr<FlowCall> TakeFrames();
   // Returns: a call for the time that is next of those that are complete; null if none is.
   std::unique_ptr<FlowCall> TakeComplete(const FlowProgress& progress);
-  void OnBegun() { ++running_; }
+  void OnBegun(absl::Time now) {
+    if (running_++ == 0) began_ = now;
+  }
   void OnDone(const FlowCall& call);
   bool running() const { return running_ > 0; }
+  // How long some call has been under way without a pause.
+  absl::Duration RunningFor(absl::Time now) const {
+    return running() ? now - began_ : absl::ZeroDuration();
+  }
 
   // What a call of so many records takes if it goes on as before; nothing before the first one.
   std::optional<int64_t> Predict(int64_t records) const;
@@ -87,6 +93,7 @@ class VertexSlot {
   std::map<Timestamp, int> requests_;  // times in the total order, and the inputs asked at
   std::set<Timestamp> outer_;          // times outside of the loop of which there may be state
   int running_ = 0;
+  absl::Time began_;
   VertexStats stats_;
 };
 
