@@ -5,6 +5,7 @@
 
 namespace weir {
 
+// A function may be declared more than once.
 #define WEIR_VERTEX(kind, name) std::unique_ptr<Vertex> Make##name##Vertex(const VertexSetup&);
 #include "worker/flow/vertex_list.inc"
 #undef WEIR_VERTEX
@@ -17,7 +18,7 @@ struct Maker {
 };
 
 constexpr Maker kMakers[] = {
-#define WEIR_VERTEX(kind, name) {#kind, Make##name##Vertex},
+#define WEIR_VERTEX(kind, name) {kind, Make##name##Vertex},
 #include "worker/flow/vertex_list.inc"
 #undef WEIR_VERTEX
 };

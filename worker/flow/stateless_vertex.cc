@@ -5,6 +5,7 @@
 
 #include "common/base/status.h"
 #include "common/flow/vertex_kind.h"
+#include "worker/flow/frame_bounds.h"
 
 namespace weir {
 
@@ -18,8 +19,12 @@ absl::Status StatelessVertex::OnFrame(int input, RecordBatch batch, VertexActiva
     activation->CountDropped(batch.size());
     return absl::OkStatus();
   }
-  WEIR_ASSIGN_OR_RETURN(RecordBatch result, Apply(std::move(batch)));
-  if (!result.empty()) activation->Send(0, *std::move(time), std::move(result));
+  return Apply(std::move(batch), *std::move(time), activation);
+}
+
+absl::Status StatelessVertex::Apply(RecordBatch batch, Timestamp time,
+                                    VertexActivation* activation) {
+  SendRecords(0, time, std::move(batch), activation);
   return absl::OkStatus();
 }
 

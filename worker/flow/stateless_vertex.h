@@ -3,7 +3,10 @@
 // job, as every vertex; thread-safe.
 //
 //   class FilterVertex : public StatelessVertex {
-//     absl::StatusOr<RecordBatch> Apply(RecordBatch batch) const override { ... }
+//     absl::Status Apply(RecordBatch batch, Timestamp time, VertexActivation* activation) override
+//     {
+//       SendRecords(0, time, Chosen(batch), activation);
+//     }
 //   };
 #ifndef WEIR_WORKER_FLOW_STATELESS_VERTEX_H_
 #define WEIR_WORKER_FLOW_STATELESS_VERTEX_H_
@@ -18,13 +21,13 @@ class StatelessVertex : public Vertex {
  public:
   explicit StatelessVertex(const VertexSetup& setup);
 
-  // Sends Apply's records, if there are any, to output 0. What would come to a time that there is
-  // not is dropped and counted.
+  // What would come to a time that there is not is dropped and counted.
   absl::Status OnFrame(int input, RecordBatch batch, VertexActivation* activation) final;
   bool is_stateless() const final { return true; }
 
  protected:
-  virtual absl::StatusOr<RecordBatch> Apply(RecordBatch batch) const { return batch; }
+  // Makes something of records, one at least, at a time of the outputs. By default they go on.
+  virtual absl::Status Apply(RecordBatch batch, Timestamp time, VertexActivation* activation);
   // Whether records may have this time, which is one of the output.
   virtual bool Admits(const Timestamp& time) const { return true; }
 

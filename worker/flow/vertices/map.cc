@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "worker/flow/frame_bounds.h"
 #include "worker/flow/stateless_vertex.h"
 
 namespace weir {
@@ -13,10 +14,11 @@ class MapVertex : public StatelessVertex {
       : StatelessVertex(setup), function_(setup.functions.at("function")) {}
 
  protected:
-  absl::StatusOr<RecordBatch> Apply(RecordBatch batch) const override {
+  absl::Status Apply(RecordBatch batch, Timestamp time, VertexActivation* activation) override {
     WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> columns,
                           function_->Call(batch.columns, batch.size()));
-    return WithColumns(batch, std::move(columns));
+    SendRecords(0, time, WithColumns(batch, std::move(columns)), activation);
+    return absl::OkStatus();
   }
 
  private:
