@@ -5,6 +5,7 @@
 
 #include "common/base/status.h"
 #include "common/flow/flow_wire.h"
+#include "common/flow/vertex_kind.h"
 #include "gtest/gtest.h"
 
 namespace weir {
@@ -16,6 +17,23 @@ struct CoordinatorMail {
   v1::WorkerMessage message;
   std::vector<Tensor> payloads;
 };
+
+// Of each function that a vertex calls, by name.
+std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> ReferenceFunctions(
+    const Flow& flow) {
+  std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions;
+  for (const FlowVertex& vertex : flow.vertices) {
+    for (const FlowAttr& attr : vertex.def->attrs) {
+      const Attr* function = vertex.FindAttr(attr.name);
+      if (function == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
+      const std::string& name = function->AsString();
+      functions.emplace(name, attr.calls == FlowAttr::Calls::kBatch
+                                  ? MakeReferenceBatchFunction(flow.functions, name)
+                                  : MakeReferenceFunction(flow.functions, name));
+    }
+  }
+  return functions;
+}
 
 }  // namespace
 
@@ -68,12 +86,7 @@ FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options
     peer.set_worker_id(static_cast<uint64_t>(rank) + 1);
     peer.set_name("w" + std::to_string(rank));
   }
-  if (flow_->functions != nullptr) {
-    for (const Function& function : flow_->functions->functions()) {
-      flow_setup.functions.emplace(function.name,
-                                   MakeReferenceFunction(flow_->functions, function.name));
-    }
-  }
+  flow_setup.functions = ReferenceFunctions(*flow_);
   for (int rank = 0; rank < options_.workers; ++rank) {
     auto joined = progress_->Join(rank + 1, "w" + std::to_string(rank), now_);
     EXPECT_TRUE(joined.ok()) << joined.status();

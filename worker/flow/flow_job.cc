@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "common/flow/flow_wire.h"
+#include "common/flow/vertex_kind.h"
 #include "common/plan/progress_wire.h"
 
 namespace weir {
@@ -49,12 +50,14 @@ absl::StatusOr<std::shared_ptr<Vertex>> FlowJob::MakeOne(VertexId id) const {
                     .rank = setup_.rank,
                     .workers = setup_.workers(),
                     .functions = {}};
-  if (const Attr* function = setup.vertex().FindAttr("function")) {
+  for (const FlowAttr& attr : setup.vertex().def->attrs) {
+    const Attr* function = setup.vertex().FindAttr(attr.name);
+    if (function == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
     const auto found = setup_.functions.find(function->AsString());
     if (found == setup_.functions.end()) {
       return InvalidArgument(Named(id), ": function @", function->AsString(), " was not sent");
     }
-    setup.functions.emplace("function", found->second);
+    setup.functions.emplace(attr.name, found->second);
   }
   auto made = MakeVertex(setup);
   if (!made.ok()) return Annotate(made.status(), Named(id));
