@@ -301,6 +301,18 @@ void FlowSimulation::Cancel() {
   Broadcast(message);
 }
 
+FlowOutputs FlowSimulation::NamedOutputs() const {
+  FlowOutputs named;
+  for (const auto& [id, epochs] : outputs_) {
+    const FlowVertex& vertex = flow_->vertex(id);
+    for (const auto& [epoch, batches] : epochs) {
+      RecordBatch batch = MultisetOf(batches, vertex.input_types[0]);
+      if (!batch.empty()) named[vertex.name].emplace(epoch, std::move(batch));
+    }
+  }
+  return named;
+}
+
 RecordBatch MultisetOf(const std::vector<RecordBatch>& batches, const RecordType& type) {
   return Consolidated(ConcatBatches(batches, type));
 }

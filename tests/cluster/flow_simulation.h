@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/flow/flow.h"
+#include "common/flow/reference_flow.h"
 #include "server/progress/job_progress.h"
 #include "worker/flow/flow_table.h"
 
@@ -59,6 +60,8 @@ class FlowSimulation {
   void Cancel();
 
   const Outputs& outputs() const { return outputs_; }
+  // As the oracle gives them.
+  FlowOutputs NamedOutputs() const;
   // The first failure that a worker told, or what the coordinator noticed.
   const absl::Status& failure() const { return failure_; }
   const JobProgress& progress() const { return *progress_; }

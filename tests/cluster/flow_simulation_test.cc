@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/flow/flow_text.h"
+#include "common/flow/reference_flow.h"
 
 namespace weir {
 namespace {
@@ -220,6 +221,128 @@ flow @checked {
               ::testing::AllOf(HasSubstr("model.py:12:3: 'good' (map) at time (4)"),
                                HasSubstr("numbers are positive")));
   EXPECT_EQ(cluster.progress().state(), JobProgress::State::kCancelled);
+}
+
+// Steps of one value each, as TensorFlow's control flow ops make them: y = x; while y < 1000: y = y
+// * x. The x of each example is held for all trips; nothing dead circulates.
+constexpr char kPowers[] = R"(
+func @small(%y: i64[]) -> (bool[]) {
+  %limit = constant {value = i64[] {1000}} : i64[]
+  %is = less(%y, %limit) : bool[]
+  return %is
+}
+func @times(%y: i64[], %x: i64[]) -> (i64[]) {
+  %next = multiply(%y, %x) : i64[]
+  return %next
+}
+flow @powers {
+  loop @trips
+  %xs = input() {types = ["i64[]"]}
+  %y0 = enter(%xs) {loop = "trips"}
+  %x = enter(%xs) {loop = "trips"}
+  %y = concat(%y0, %next)
+  %go, %stop = switch(%y) {function = "small"}
+  %both = zip(%go, %x) {hold = [1]}
+  %more = map(%both) {function = "times"}
+  %next = feedback(%more)
+  %result = leave(%stop)
+  %out = output(%result)
+}
+)";
+
+// A cycle with two entries: odd numbers begin behind the halving, even ones in front of it.
+constexpr char kIrreducible[] = R"(
+func @even(%n: i64[]) -> (bool[]) {
+  %one = constant {value = i64[] {1}} : i64[]
+  %two = constant {value = i64[] {2}} : i64[]
+  %rest = floor_mod(%n, %two) : i64[]
+  %is = less(%rest, %one) : bool[]
+  return %is
+}
+func @halve(%n: i64[]) -> (i64[]) {
+  %two = constant {value = i64[] {2}} : i64[]
+  %half = floor_divide(%n, %two) : i64[]
+  return %half
+}
+func @less_one(%n: i64[]) -> (i64[]) {
+  %one = constant {value = i64[] {1}} : i64[]
+  %next = subtract(%n, %one) : i64[]
+  return %next
+}
+func @positive(%n: i64[]) -> (bool[]) {
+  %zero = constant {value = i64[] {0}} : i64[]
+  %is = greater(%n, %zero) : bool[]
+  return %is
+}
+flow @irreducible {
+  loop @trips
+  %n = input() {types = ["i64[]"]}
+  %inside = enter(%n) {loop = "trips"}
+  %even, %odd = switch(%inside) {function = "even"}
+  %to_halve = concat(%even, %again)
+  %moved = exchange(%to_halve) {keys = 1}
+  %halved = map(%moved) {function = "halve"}
+  %to_count = concat(%odd, %halved)
+  %counted = map(%to_count) {function = "less_one"}
+  %go, %stop = switch(%counted) {function = "positive"}
+  %again = feedback(%go)
+  %result = leave(%stop)
+  %out = output(%result)
+}
+)";
+
+class ValueFlow : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ValueFlow, GivesWhatTheOracleGivesUnderAnyTiming) {
+  const std::shared_ptr<const Flow> flow = FlowOf(GetParam());
+  VertexId input;
+  for (const FlowVertex& vertex : flow->vertices) {
+    if (vertex.kind == "input") input = flow->FindVertex(vertex.name);
+  }
+  FlowInputs inputs;
+  std::vector<FeedStep> steps;
+  for (int64_t epoch = 0; epoch < 3; ++epoch) {
+    if (epoch > 0) steps.push_back({input, epoch, std::nullopt});
+    for (int64_t part = 0; part < 3; ++part) {
+      const RecordBatch batch = Numbers(2 + epoch * 5 + part * 7, 7, part * 7);
+      inputs[flow->vertex(input).name].push_back({epoch, batch});
+      steps.push_back({input, epoch, batch});
+    }
+  }
+  const auto expected = RunReferenceFlow(*flow, inputs);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  for (int workers = 1; workers <= 3; ++workers) {
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      SCOPED_TRACE("workers " + std::to_string(workers) + ", seed " + std::to_string(seed));
+      FlowSimulation cluster(flow, {.workers = workers, .seed = seed, .channel_bytes = 1});
+      cluster.Feed(steps);
+      cluster.Run();
+      ASSERT_EQ(cluster.failure(), absl::OkStatus());
+      ASSERT_EQ(cluster.progress().state(), JobProgress::State::kCompleted);
+      EXPECT_EQ(ToString(cluster.NamedOutputs()), ToString(expected->outputs));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ValueFlow, ::testing::Values(kPowers, kIrreducible),
+                         [](const auto& info) {
+                           return std::string(info.param == kPowers ? "Powers" : "Irreducible");
+                         });
+
+TEST(ValueFlow, TwoValuesOfOneExampleAtOneTimeAreAnError) {
+  const std::shared_ptr<const Flow> flow = FlowOf(R"(
+flow @twice {
+  %xs = input() {types = ["i64[]"]}
+  %more = concat(%xs, %xs)
+  %both = zip(%more, %xs)
+  %out = output(%both)
+}
+)");
+  FlowSimulation cluster(flow, {.workers = 2, .seed = 1});
+  cluster.Feed({{flow->FindVertex("xs"), 0, Numbers(5, 1, 3)}});
+  cluster.Run();
+  EXPECT_THAT(cluster.failure().message(),
+              HasSubstr("'both' (zip) at time (0): input 0 has more than one record of origin 3"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     std::unique_ptr<FlowCall> call = slot.TakeFrames();
     if (call == nullptr) call = slot.TakeComplete(progress_);
     if (call == nullptr) {
-      slot.DropOuterState(progress_);
+      slot.DropState(progress_);
       continue;
     }
     List(slot.id());

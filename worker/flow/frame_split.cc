@@ -22,13 +22,16 @@ void AddFrames(RecordBatch batch, int rank, int64_t max_bytes, std::vector<Frame
   }
 }
 
-std::vector<std::vector<int64_t>> RowsByWorker(const RecordBatch& batch, int keys, int workers) {
+// `hash_of` gives the hash of a row.
+template <class HashOf>
+void AddByHash(const RecordBatch& batch, int workers, int64_t max_bytes, HashOf hash_of,
+               std::vector<FramePart>* parts) {
+  if (workers == 1) return AddFrames(batch, 0, max_bytes, parts);
   std::vector<std::vector<int64_t>> rows(workers);
-  const RecordRows reader(batch, keys);
   for (int64_t row = 0; row < batch.size(); ++row) {
-    rows[WorkerOfGroup(KeyGroupOf(reader.Hash(row)), workers)].push_back(row);
+    rows[WorkerOfGroup(KeyGroupOf(hash_of(row)), workers)].push_back(row);
   }
-  return rows;
+  for (int r = 0; r < workers; ++r) AddFrames(SelectRows(batch, rows[r]), r, max_bytes, parts);
 }
 
 }  // namespace
@@ -47,14 +50,14 @@ std::vector<FramePart> SplitFrame(const RecordBatch& batch, const Routing& routi
       for (int r = 0; r < workers; ++r) AddFrames(batch, r, max_bytes, &parts);
       break;
     case Routing::To::kKey: {
-      if (workers == 1) {
-        AddFrames(batch, 0, max_bytes, &parts);
-        break;
-      }
-      const std::vector<std::vector<int64_t>> rows = RowsByWorker(batch, routing.keys, workers);
-      for (int r = 0; r < workers; ++r) {
-        AddFrames(SelectRows(batch, rows[r]), r, max_bytes, &parts);
-      }
+      const RecordRows keys(batch, routing.keys);
+      const auto hash_of = [&](int64_t row) { return keys.Hash(row); };
+      AddByHash(batch, workers, max_bytes, hash_of, &parts);
+      break;
+    }
+    case Routing::To::kOrigin: {
+      const auto hash_of = [&](int64_t row) { return HashOfOrigin(batch.origin(row)); };
+      AddByHash(batch, workers, max_bytes, hash_of, &parts);
       break;
     }
   }

@@ -56,6 +56,7 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
   queued_bytes_ -= bytes;
   stats_.frames += static_cast<int64_t>(batches.size());
   stats_.records += records;
+  if (vertex_ != nullptr && vertex_->keeps_state()) with_state_.insert(call->activation.time());
   if (vertex_ != nullptr && vertex_->keeps_outer_state()) {
     outer_.insert(OuterOf(call->activation.time()));
   }
@@ -105,28 +106,33 @@ std::optional<int64_t> VertexSlot::Predict(int64_t records) const {
   return stats_.busy_ns / stats_.records * std::max<int64_t>(records, 1);
 }
 
-bool VertexSlot::IsOuterOver(const FlowProgress& progress, const Timestamp& outer) const {
-  for (const auto& [time, input] : requests_) {
-    if (LessEqual(OuterOf(time), outer)) return false;
+template <class PartOf>
+bool VertexSlot::IsOver(const FlowProgress& progress, const Timestamp& time, PartOf part_of) const {
+  for (const auto& [requested, input] : requests_) {
+    if (LessEqual(part_of(requested), time)) return false;
   }
   for (int i = 0; i < inputs(); ++i) {
     for (const Timestamp& element : progress.frontier(id_, i)) {
-      if (LessEqual(OuterOf(element), outer)) return false;
+      if (LessEqual(part_of(element), time)) return false;
     }
   }
   return true;
 }
 
-void VertexSlot::DropOuterState(const FlowProgress& progress) {
-  if (outer_.empty() || running() || has_frames() || !progress.is_known()) return;
-  for (auto outer = outer_.begin(); outer != outer_.end();) {
-    if (!IsOuterOver(progress, *outer)) {
-      ++outer;
-      continue;
-    }
-    vertex_->OnOuterComplete(*outer);
-    outer = outer_.erase(outer);
-  }
+void VertexSlot::DropState(const FlowProgress& progress) {
+  if (with_state_.empty() && outer_.empty()) return;
+  if (running() || has_frames() || !progress.is_known()) return;
+  std::erase_if(with_state_, [&](const Timestamp& time) {
+    const auto whole = [](const Timestamp& other) -> const Timestamp& { return other; };
+    if (!IsOver(progress, time, whole)) return false;
+    stats_.dropped += vertex_->OnOver(time);
+    return true;
+  });
+  std::erase_if(outer_, [&](const Timestamp& time) {
+    if (!IsOver(progress, time, OuterOf)) return false;
+    vertex_->OnOuterComplete(time);
+    return true;
+  });
   stats_.state_bytes = vertex_->state_bytes();
 }
 

@@ -64,8 +64,8 @@ class VertexSlot {
   // What a call of so many records takes if it goes on as before; nothing before the first one.
   std::optional<int64_t> Predict(int64_t records) const;
 
-  // Tells a vertex that keeps state over a loop which times outside of it are over.
-  void DropOuterState(const FlowProgress& progress);
+  // Tells a vertex that keeps state which times are over, in the loop and outside of it.
+  void DropState(const FlowProgress& progress);
 
   bool is_listed = false;  // among the vertices that may have something to do
 
@@ -80,7 +80,9 @@ class VertexSlot {
   bool IsComplete(const FlowProgress& progress, const Timestamp& time) const;
   // That nothing comes any more that is less in the total order, or the same.
   bool IsLast(const FlowProgress& progress, const Timestamp& time) const;
-  bool IsOuterOver(const FlowProgress& progress, const Timestamp& outer) const;
+  // Whether nothing more can happen at a time of which `part_of` gives the part of another one.
+  template <class PartOf>
+  bool IsOver(const FlowProgress& progress, const Timestamp& time, PartOf part_of) const;
   int inputs() const { return static_cast<int>(queues_.size()); }
 
   const VertexId id_;
@@ -91,6 +93,7 @@ class VertexSlot {
   int64_t queued_frames_ = 0;
   int64_t queued_bytes_ = 0;
   std::map<Timestamp, int> requests_;  // times in the total order, and the inputs asked at
+  std::set<Timestamp> with_state_;     // times of which there may be state
   std::set<Timestamp> outer_;          // times outside of the loop of which there may be state
   int running_ = 0;
   absl::Time began_;
