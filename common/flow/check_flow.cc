@@ -1,12 +1,15 @@
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/flow/check_functions.h"
 #include "common/flow/flow.h"
 #include "common/flow/vertex_kind.h"
+#include "common/ir/lexer.h"
 #include "common/ir/suggest.h"
 
 namespace weir {
@@ -17,15 +20,23 @@ std::string Hint(std::string_view word, const std::vector<std::string_view>& kno
   return closest.empty() ? "" : StrCat("; did you mean '", closest, "'?");
 }
 
-// Scopes and types follow from one another through cycles, so both are worked out by going over all
-// vertices until nothing new is found.
+// As it may stand in a message of one line.
+std::string Shown(std::string_view text) {
+  const std::string quoted = Quote(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+// Scopes and types follow from one another through cycles, so both are worked out by going along
+// streams until nothing new is found.
 class FlowChecker {
  public:
   explicit FlowChecker(Flow* flow) : flow_(*flow) {}
 
   absl::Status Check() {
+    if (flow_.functions != nullptr) WEIR_RETURN_IF_ERROR(CheckFunctions(*flow_.functions));
     WEIR_RETURN_IF_ERROR(CheckLoops());
     WEIR_RETURN_IF_ERROR(ForEach(&FlowChecker::CheckForm));
+    FindReaders();
     for (FlowVertex& vertex : flow_.vertices) {
       vertex.scope = vertex.output_scope = ScopeId();
       vertex.input_types.clear();
@@ -41,8 +52,10 @@ class FlowChecker {
   using Step = absl::Status (FlowChecker::*)(FlowVertex* vertex);
 
   absl::Status Fault(const FlowVertex& vertex, std::string_view message) const {
-    const std::string place = vertex.location.known() ? vertex.location.ToString() + ": " : "";
-    return InvalidArgument(place, "'", vertex.name, "' (", vertex.kind, "): ", message);
+    const std::string place =
+        vertex.location.known() ? Shown(vertex.location.ToString()) + ": " : "";
+    return InvalidArgument(place, "'", Shown(vertex.name), "' (", Shown(vertex.kind),
+                           "): ", message);
   }
 
   absl::Status ForEach(Step step) {
@@ -50,11 +63,24 @@ class FlowChecker {
     return absl::OkStatus();
   }
 
+  void FindReaders() {
+    readers_.resize(flow_.vertices.size());
+    for (FlowVertex& vertex : flow_.vertices) {
+      for (const FlowPort& input : vertex.inputs) readers_[input.vertex.value()].push_back(&vertex);
+    }
+  }
+
+  // For each vertex, and again for who reads from one of which something new was found.
   absl::Status Repeat(Step step) {
-    do {
+    std::deque<FlowVertex*> waiting;
+    for (FlowVertex& vertex : flow_.vertices) waiting.push_back(&vertex);
+    for (; !waiting.empty(); waiting.pop_front()) {
       found_ = false;
-      WEIR_RETURN_IF_ERROR(ForEach(step));
-    } while (found_);
+      WEIR_RETURN_IF_ERROR((this->*step)(waiting.front()));
+      if (!found_) continue;
+      const auto& readers = readers_[waiting.front() - flow_.vertices.data()];
+      waiting.insert(waiting.end(), readers.begin(), readers.end());
+    }
     return absl::OkStatus();
   }
 
@@ -63,10 +89,11 @@ class FlowChecker {
     for (size_t i = 0; i < flow_.loops.size(); ++i) {
       const FlowLoop& loop = flow_.loops[i];
       if (!names.insert(loop.name).second) {
-        return InvalidArgument("there are two loops with the name '", loop.name, "'");
+        return InvalidArgument("there are two loops with the name '", Shown(loop.name), "'");
       }
       if (loop.parent.value() < 0 || loop.parent.value() > static_cast<int64_t>(i)) {
-        return InvalidArgument("loop '", loop.name, "' is in one that is not declared before it");
+        return InvalidArgument("loop '", Shown(loop.name),
+                               "' is in one that is not declared before it");
       }
     }
     return absl::OkStatus();
@@ -109,7 +136,7 @@ class FlowChecker {
       std::vector<std::string_view> names;
       for (const FlowAttr& def : vertex.def->attrs) names.push_back(def.name);
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      return Fault(vertex, "it has no attribute '" + name + "'" + Hint(name, names));
+      return Fault(vertex, "it has no attribute '" + Shown(name) + "'" + Hint(name, names));
     }
     return absl::OkStatus();
   }
@@ -119,7 +146,7 @@ class FlowChecker {
     for (size_t i = 0; i < flow_.loops.size(); ++i) {
       if (flow_.loops[i].name == name) return ScopeId(static_cast<int64_t>(i) + 1);
     }
-    return Fault(vertex, "there is no loop '" + name + "'");
+    return Fault(vertex, "there is no loop '" + Shown(name) + "'");
   }
 
   void SetScope(ScopeId* scope, ScopeId value) {
@@ -154,7 +181,7 @@ class FlowChecker {
 
   std::string NameOf(ScopeId scope) const {
     if (scope == LogicalGraph::kRoot) return "outside of loops";
-    return "in loop '" + flow_.loops[scope.value() - 1].name + "'";
+    return "in loop '" + Shown(flow_.loops[scope.value() - 1].name) + "'";
   }
 
   absl::Status CheckScope(FlowVertex* vertex) {
@@ -164,10 +191,10 @@ class FlowChecker {
     for (const FlowPort& input : vertex->inputs) {
       const FlowVertex& from = flow_.vertex(input.vertex);
       if (input.output < 0 || input.output >= from.def->outputs) {
-        return Fault(*vertex, StrCat("'", from.name, "' has no output ", input.output));
+        return Fault(*vertex, StrCat("'", Shown(from.name), "' has no output ", input.output));
       }
       if (from.output_scope == vertex->scope) continue;
-      return Fault(*vertex, StrCat("'", from.name, "' is ", NameOf(from.output_scope),
+      return Fault(*vertex, StrCat("'", Shown(from.name), "' is ", NameOf(from.output_scope),
                                    " and cannot be read ", NameOf(vertex->scope),
                                    "; use 'enter' or 'leave'"));
     }
@@ -215,7 +242,8 @@ class FlowChecker {
 
   Flow& flow_;
   std::set<std::string, std::less<>> names_;
-  bool found_ = false;  // something new in this round
+  std::vector<std::vector<FlowVertex*>> readers_;  // of each vertex
+  bool found_ = false;                             // something new of the vertex of this step
 };
 
 }  // namespace

@@ -38,6 +38,8 @@ struct FlowLoop {
 
 struct FlowVertex {
   std::string name;  // unique in the flow
+  // Names of outputs 1, 2, ..., for people; may be missing.
+  std::vector<std::string> other_outputs;
   std::string kind;  // "map"
   std::vector<FlowPort> inputs;
   Attrs attrs;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/status.h"
+#include "common/ir/lexer.h"
 
 namespace weir {
 
@@ -31,14 +32,14 @@ void AddKeyedStateAttrs(VertexKind* kind) {
 absl::Status CheckKeyedState(const FlowVertex& vertex) {
   const std::string state = vertex.StringOr("state", "time");
   if (state != "time" && state != "loop" && state != "job") {
-    return InvalidArgument("state = \"", state, "\"; it is time, loop or job");
+    return InvalidArgument("state = ", Quote(state), "; it is time, loop or job");
   }
   if (state == "loop" && vertex.scope == LogicalGraph::kRoot) {
     return InvalidArgument("state = \"loop\", but it is in no loop");
   }
   const std::string emit = vertex.StringOr("emit", "updates");
   if (emit != "updates" && emit != "changes") {
-    return InvalidArgument("emit = \"", emit, "\"; it is updates or changes");
+    return InvalidArgument("emit = ", Quote(emit), "; it is updates or changes");
   }
   if (emit == "changes" && state == "time") {
     return InvalidArgument("emit = \"changes\" needs state that outlives a time: loop or job");

@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "common/flow/flow_limits.h"
+#include "common/ir/names.h"
 
 namespace weir {
 
@@ -33,7 +34,7 @@ absl::StatusOr<const Region*> FunctionOf(const KindContext& context, std::string
   const std::string& name = context.vertex.attr(attr).AsString();
   const Graph* graph = context.flow.functions.get();
   const Function* function = graph == nullptr ? nullptr : graph->FindFunction(name);
-  if (function == nullptr) return InvalidArgument("there is no function @", name);
+  if (function == nullptr) return InvalidArgument("there is no function @", NameText(name));
   return &graph->region(function->body);
 }
 
@@ -60,14 +61,14 @@ absl::StatusOr<RecordType> KindContext::Call(std::string_view attr,
     fits = graph.type(body->args[i]) == parameters[i];
   }
   if (!fits) {
-    return InvalidArgument("@", name, " takes ", Columns(body->args, graph), " and is given ",
-                           ToString(parameters));
+    return InvalidArgument("@", NameText(name), " takes ", Columns(body->args, graph),
+                           " and is given ", ToString(parameters));
   }
   RecordType results;
   for (const ValueId result : body->results) {
     results.push_back(graph.type(result));
     if (results.back().shape.is_static()) continue;
-    return InvalidArgument("@", name, " has a result of type ", results.back().ToString(),
+    return InvalidArgument("@", NameText(name), " has a result of type ", results.back().ToString(),
                            "; columns of records have a fixed size");
   }
   return results;
@@ -86,7 +87,7 @@ absl::StatusOr<RecordType> KindContext::CallBatch(std::string_view attr,
   if (!fits) {
     RecordType wanted;
     for (const TensorType& column : records) wanted.push_back(WithRows(column, Dim::Symbol("n")));
-    return InvalidArgument("@", name, " takes ", Columns(body->args, graph),
+    return InvalidArgument("@", NameText(name), " takes ", Columns(body->args, graph),
                            " and is given all records, ", ToString(wanted));
   }
   RecordType results;
@@ -95,7 +96,7 @@ absl::StatusOr<RecordType> KindContext::CallBatch(std::string_view attr,
     TensorType row = type;
     if (row.rank() > 0) row.shape.dims().erase(row.shape.dims().begin());
     if (type.rank() == 0 || !row.shape.is_static()) {
-      return InvalidArgument("@", name, " has a result of type ", type.ToString(),
+      return InvalidArgument("@", NameText(name), " has a result of type ", type.ToString(),
                              "; it needs an axis of records, and the rest of a fixed size");
     }
     results.push_back(std::move(row));

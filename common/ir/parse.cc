@@ -12,23 +12,18 @@
 namespace weir {
 namespace {
 
-const std::string& FileName(const ParseOptions& options) {
-  static const std::string& anonymous = *new std::string(kAnonymousFile);
-  return options.file.empty() ? anonymous : options.file;
-}
-
 // Recursive descent; recursion happens only over regions and is bounded by max_region_depth.
 class Parser {
  public:
-  Parser(std::string_view text, const OpCatalog& catalog, const ParseOptions& options)
-      : lexer_(text, FileName(options)), catalog_(catalog), options_(options) {}
+  Parser(Lexer* lexer, const OpCatalog& catalog, const ParseOptions& options)
+      : lexer_(*lexer), catalog_(catalog), options_(options) {}
 
   absl::StatusOr<ProgramSyntax> Run() {
     ProgramSyntax program;
     do {
       WEIR_RETURN_IF_ERROR(lexer_.Expect("func"));
       WEIR_RETURN_IF_ERROR(ParseFunction(&program.emplace_back()));
-    } while (lexer_.token().kind != Token::Kind::kEnd);
+    } while (lexer_.token().Is("func"));
     return program;
   }
 
@@ -167,19 +162,10 @@ class Parser {
       } else if (seen == &name) {
         WEIR_ASSIGN_OR_RETURN(node->name, lexer_.Take(Token::Kind::kString, "a name in quotes"));
       } else {
-        WEIR_RETURN_IF_ERROR(ParseLocation(&node->location));
+        WEIR_ASSIGN_OR_RETURN(node->location, ParseLocationText(&lexer_));
       }
       WEIR_RETURN_IF_ERROR(lexer_.Expect(")"));
     }
-  }
-
-  absl::Status ParseLocation(Location* location) {
-    WEIR_ASSIGN_OR_RETURN(location->file, lexer_.Take(Token::Kind::kString, "a file in quotes"));
-    WEIR_RETURN_IF_ERROR(lexer_.Expect(":"));
-    WEIR_ASSIGN_OR_RETURN(location->line, ParseInteger<int>(&lexer_));
-    WEIR_RETURN_IF_ERROR(lexer_.Expect(":"));
-    WEIR_ASSIGN_OR_RETURN(location->column, ParseInteger<int>(&lexer_));
-    return absl::OkStatus();
   }
 
   absl::Status ParseTypes(NodeSyntax* node) {
@@ -247,7 +233,7 @@ class Parser {
     return ahead.token().Is("=");
   }
 
-  Lexer lexer_;
+  Lexer& lexer_;
   const OpCatalog& catalog_;
   const ParseOptions& options_;
   int64_t nodes_ = 0;
@@ -261,14 +247,37 @@ std::string WrittenName(std::string_view name) {
   return StrCat("%", name[0] == '#' ? std::string(rest) : NameText(rest));
 }
 
+absl::StatusOr<Location> ParseLocationText(Lexer* lexer) {
+  Location location;
+  WEIR_ASSIGN_OR_RETURN(location.file, lexer->Take(Token::Kind::kString, "a file in quotes"));
+  WEIR_RETURN_IF_ERROR(lexer->Expect(":"));
+  WEIR_ASSIGN_OR_RETURN(location.line, ParseInteger<int>(lexer));
+  WEIR_RETURN_IF_ERROR(lexer->Expect(":"));
+  WEIR_ASSIGN_OR_RETURN(location.column, ParseInteger<int>(lexer));
+  return location;
+}
+
+const std::string& FileName(const ParseOptions& options) {
+  static const std::string& anonymous = *new std::string(kAnonymousFile);
+  return options.file.empty() ? anonymous : options.file;
+}
+
 absl::Status SyntaxError(const ParseOptions& options, Position position, std::string_view message) {
   return InvalidArgument(FileName(options), ":", position.line, ":", position.column, ": ",
                          message);
 }
 
+absl::StatusOr<ProgramSyntax> ParseFunctions(Lexer* lexer, const OpCatalog& catalog,
+                                             const ParseOptions& options) {
+  return Parser(lexer, catalog, options).Run();
+}
+
 absl::StatusOr<ProgramSyntax> ParseSyntax(std::string_view text, const OpCatalog& catalog,
                                           const ParseOptions& options) {
-  return Parser(text, catalog, options).Run();
+  Lexer lexer(text, FileName(options));
+  WEIR_ASSIGN_OR_RETURN(ProgramSyntax program, ParseFunctions(&lexer, catalog, options));
+  if (lexer.token().kind == Token::Kind::kEnd) return program;
+  return lexer.Unexpected("'func'");
 }
 
 absl::StatusOr<Graph> Parse(std::string_view text, const OpCatalog& catalog,

@@ -71,6 +71,11 @@ using ProgramSyntax = std::vector<FunctionSyntax>;
 absl::StatusOr<ProgramSyntax> ParseSyntax(std::string_view text, const OpCatalog& catalog,
                                           const ParseOptions& options);
 
+// The same for functions among other things: takes functions from the lexer's token on, which is
+// `func`, as long as one follows another.
+absl::StatusOr<ProgramSyntax> ParseFunctions(Lexer* lexer, const OpCatalog& catalog,
+                                             const ParseOptions& options);
+
 // Points every use to its definition and orders the nodes of every region. Names are visible in
 // their region and the regions inside it, whatever the order of the text.
 absl::Status BindNames(FunctionSyntax* function, const ParseOptions& options);
@@ -82,6 +87,10 @@ absl::StatusOr<Graph> Resolve(ProgramSyntax program, const OpCatalog& catalog,
 
 // How the user wrote a name of a definition or a use.
 std::string WrittenName(std::string_view name);
+// Reads `"model.py":3:1`, what stands in the brackets of `loc(...)`.
+absl::StatusOr<Location> ParseLocationText(Lexer* lexer);
+// The file of positions: that of the options, or kAnonymousFile.
+const std::string& FileName(const ParseOptions& options);
 // Returns: `file:line:column: message`.
 absl::Status SyntaxError(const ParseOptions& options, Position position, std::string_view message);
 

@@ -4,6 +4,7 @@
 #include "common/base/status.h"
 #include "common/flow/keyed_state.h"
 #include "common/flow/vertex_kind.h"
+#include "common/ir/lexer.h"
 
 namespace weir {
 namespace {
@@ -18,7 +19,7 @@ TensorType MeanOf(const TensorType& type) {
 absl::StatusOr<RecordType> ValuesByName(const std::string& combine, const RecordType& values) {
   constexpr std::array kKnown = {"sum", "min", "max", "mean", "count"};
   if (std::find(kKnown.begin(), kKnown.end(), combine) == kKnown.end()) {
-    return InvalidArgument("combine = \"", combine, "\"; it is sum, min, max, mean or count");
+    return InvalidArgument("combine = ", Quote(combine), "; it is sum, min, max, mean or count");
   }
   if (combine == "count") return RecordType{{DType::kI64, Shape()}};
   RecordType results = values;

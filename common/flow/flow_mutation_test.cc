@@ -1,0 +1,175 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "common/flow/flow_text.h"
+#include "common/timely/topology.h"
+
+namespace weir {
+namespace {
+
+constexpr std::string_view kFlows[] = {
+    R"(func @step(%node: i64[], %far: f32[]) -> (i64[], f32[]) {
+  return %node, %far
+}
+func @near(%node: i64[], %far: f32[]) -> (bool[]) {
+  %limit = constant {value = f32[] {9}}
+  %is = less(%far, %limit)
+  return %is
+}
+flow @distances {
+  loop @trips
+  %roots = input() {types = ["i64[]", "f32[]"]}
+  %start = enter(%roots) {loop = "trips"}
+  %all = concat(%start, %again)
+  %best = reduce_by_key(%all) {keys = 1, combine = "min", state = "loop", emit = "changes"}
+  %next = map(%best) {function = "step"} loc("a.py":3:1)
+  %some, %rest = switch(%next) {function = "near"}
+  %again = feedback(%some) {bound = 100}
+  %done = leave(%best)
+  %distances = output(%done)
+  %dropped = leave(%rest)
+  %first = top_k(%dropped) {keys = 1, k = 3, by = 1}
+  %p = probe(%first)
+}
+)",
+    R"(flow @"windows of all" {
+  %out = output(%"a b")
+  %pairs = join(%windows, %seen) {keys = 1, state = "job"}
+  %l = input() {types = ["i64[]", "f32[3]", "bool[2,0]"]}
+  %r = input() {types = ["i64[]"]}
+  %windows = window(%l) {size = 5, slide = 2}
+  %seen = distinct(%late) {state = "job"}
+  %late = delay(%r) {epochs = 2} // comment
+  %some = semijoin(%pairs, %r) {keys = 1}
+  %shown = inspect(%some) {limit = 3}
+  %"a b" = collect(%shown) {function = "all"}
+  %n = count(%shown) {keys = 0}
+  %nout = output(%n)
+}
+func @all(%x: i64[n], %y: f32[n,3], %z: bool[n,2,0]) -> (f32[n,3], i64[n]) {
+  return %y, %x
+}
+)"};
+
+constexpr std::string_view kFragments[] = {"%all",
+                                           "%",
+                                           "@trips",
+                                           "(",
+                                           ")",
+                                           "{",
+                                           "}",
+                                           "[",
+                                           "]",
+                                           ",",
+                                           "=",
+                                           ":",
+                                           "->",
+                                           "\"",
+                                           "\\",
+                                           "//",
+                                           "\n",
+                                           "-",
+                                           "1e9",
+                                           "99999999999",
+                                           "loop @x",
+                                           " in @x",
+                                           "flow @g {",
+                                           "func",
+                                           "return",
+                                           "loc(",
+                                           "enter",
+                                           "leave",
+                                           "feedback",
+                                           "concat",
+                                           "keys = 0",
+                                           "state = ",
+                                           "\"loop\"",
+                                           "\"job\"",
+                                           "switch",
+                                           "join",
+                                           "count",
+                                           "input()",
+                                           "f32[",
+                                           "%\"",
+                                           std::string_view("\0", 1),
+                                           "\xff",
+                                           "n",
+                                           "-1",
+                                           "0"};
+
+class Mutator {
+ public:
+  explicit Mutator(uint32_t seed) : random_(seed) {}
+
+  std::string Mutate(std::string text) {
+    for (size_t changes = 1 + Pick(4); changes > 0; --changes) Change(&text);
+    return text;
+  }
+
+  size_t Pick(size_t limit) { return random_() % limit; }
+
+ private:
+  void Change(std::string* text) {
+    const size_t at = Pick(text->size() + 1);
+    const size_t length = Pick(Pick(8) == 0 ? 200 : 8);
+    switch (Pick(6)) {
+      case 0:
+        text->erase(at, length);
+        break;
+      case 1:
+        text->insert(at, kFragments[Pick(std::size(kFragments))]);
+        break;
+      case 2:
+        text->insert(at, text->substr(Pick(text->size() + 1), length));
+        break;
+      case 3:
+        if (at < text->size()) (*text)[at] = static_cast<char>(random_());
+        break;
+      case 4:
+        text->replace(at, std::min(length, text->size() - at),
+                      kFragments[Pick(std::size(kFragments))]);
+        break;
+      default:
+        if (Pick(4) == 0) text->resize(at);
+    }
+  }
+
+  std::mt19937 random_;
+};
+
+TEST(FlowMutation, GivesAnErrorOrASoundFlow) {
+  Mutator mutator(11);
+  int parsed = 0;
+  int tracked = 0;
+  constexpr int kRounds = 10'000;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string text = mutator.Mutate(std::string(kFlows[mutator.Pick(std::size(kFlows))]));
+    const absl::StatusOr<Flow> flow = ParseFlow(text);
+    if (!flow.ok()) {
+      ASSERT_EQ(flow.status().code(), absl::StatusCode::kInvalidArgument) << text;
+      const std::string message(flow.status().message());
+      const size_t place = message.find(':');
+      ASSERT_TRUE(place != std::string::npos && isdigit(message[place + 1]) != 0) << message;
+      ASSERT_EQ(message.find('\n'), std::string::npos) << message;
+      continue;
+    }
+    ++parsed;
+    const std::string printed = PrintFlow(*flow);
+    const absl::StatusOr<Flow> again = ParseFlow(printed);
+    ASSERT_TRUE(again.ok()) << again.status() << "\n" << printed;
+    ASSERT_EQ(PrintFlow(*again), printed) << text;
+    tracked += Topology::Of(GraphOf(*flow)).ok() ? 1 : 0;
+  }
+  EXPECT_GT(parsed, kRounds / 20);
+  EXPECT_LT(parsed, kRounds);
+  EXPECT_GT(tracked, parsed / 2);
+}
+
+}  // namespace
+}  // namespace weir
