@@ -43,6 +43,7 @@ class FlowChecker {
       vertex.output_types.clear();
     }
     WEIR_RETURN_IF_ERROR(Repeat(&FlowChecker::InferScope));
+    WEIR_RETURN_IF_ERROR(ForEach(&FlowChecker::CheckReached));
     WEIR_RETURN_IF_ERROR(ForEach(&FlowChecker::CheckScope));
     WEIR_RETURN_IF_ERROR(Repeat(&FlowChecker::InferTypes));
     return ForEach(&FlowChecker::CheckTypes);
@@ -184,10 +185,12 @@ class FlowChecker {
     return "in loop '" + Shown(flow_.loops[scope.value() - 1].name) + "'";
   }
 
+  absl::Status CheckReached(FlowVertex* vertex) {
+    if (vertex->scope.valid()) return absl::OkStatus();
+    return Fault(*vertex, "no data can come to it: it stands in a cycle that nothing enters");
+  }
+
   absl::Status CheckScope(FlowVertex* vertex) {
-    if (!vertex->scope.valid()) {
-      return Fault(*vertex, "no data can come to it: it stands in a cycle that nothing enters");
-    }
     for (const FlowPort& input : vertex->inputs) {
       const FlowVertex& from = flow_.vertex(input.vertex);
       if (input.output < 0 || input.output >= from.def->outputs) {

@@ -201,6 +201,8 @@ constexpr Case kErrors[] = {
      "a.py:3:1: 'a' (input): it needs the attribute 'types'"},
     {"flow @f { %a = map(%a) {function = \"g\"} }",
      "<text>:1:11: 'a' (map): no data can come to it"},
+    {"flow @f { %i = input() {types = [\"i64[]\"]} %a = concat(%i, %b) %b = concat(%b) }",
+     "<text>:1:64: 'b' (concat): no data can come to it"},
     {"func @g() -> () { return %x } flow @f {}", "<text>:1:26: "},
     {"flow @f {}\nfunc @g() -> () { retrn }", "<text>:2:19: unknown op 'retrn'"},
 };

@@ -37,11 +37,31 @@ class ReferenceFunction : public RecordFunction {
   const std::string function_;
 };
 
+class ReferenceBatchFunction : public RecordFunction {
+ public:
+  ReferenceBatchFunction(std::shared_ptr<const Graph> graph, std::string function)
+      : graph_(std::move(graph)), function_(std::move(function)) {}
+
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> columns,
+                                           int64_t records) const override {
+    return InterpretFunction(*graph_, function_, columns);
+  }
+
+ private:
+  const std::shared_ptr<const Graph> graph_;
+  const std::string function_;
+};
+
 }  // namespace
 
 std::unique_ptr<RecordFunction> MakeReferenceFunction(std::shared_ptr<const Graph> graph,
                                                       std::string function) {
   return std::make_unique<ReferenceFunction>(std::move(graph), std::move(function));
+}
+
+std::unique_ptr<RecordFunction> MakeReferenceBatchFunction(std::shared_ptr<const Graph> graph,
+                                                           std::string function) {
+  return std::make_unique<ReferenceBatchFunction>(std::move(graph), std::move(function));
 }
 
 }  // namespace weir

@@ -51,7 +51,7 @@ class VertexActivation {
   const Timestamp& time() const { return time_; }
 
   // Sends records at a time in the scope of the output, not before what the vertex's summary makes
-  // of time(). A batch without records is sent too: it counts as a frame.
+  // of time(). Without records nothing is sent.
   void Send(int output, Timestamp time, RecordBatch batch) {
     sent_.push_back({output, std::move(time), std::move(batch)});
   }
@@ -98,13 +98,17 @@ class Vertex {
   virtual absl::Status OnFrame(int input, RecordBatch batch, VertexActivation* activation) = 0;
   // REQUIRES: the vertex has asked for notifications.
   virtual absl::Status OnNotify(VertexActivation* activation) { return absl::OkStatus(); }
-  // No frame before or at `time` (nor a notification) comes any more: state of it may go. Only told
-  // to vertices that keeps_outer_state() and with times of the scope around.
+  // No frame at `time` or before comes any more, nor a notification: state of it may go. Only told
+  // to vertices that keeps_state(). Returns: how many records waited there in vain.
+  virtual int64_t OnOver(const Timestamp& time) { return 0; }
+  // The same of a time of the scope around, for vertices that keeps_outer_state().
   virtual void OnOuterComplete(const Timestamp& time) {}
 
   // Nothing is kept between activations, so several may run at the same time.
   virtual bool is_stateless() const { return false; }
   virtual NotifyOrder notify_order() const { return NotifyOrder::kCausal; }
+  // There is state of times of which no notification was asked for.
+  virtual bool keeps_state() const { return false; }
   // There is state that lives as long as the outer time: as the loop around goes on.
   virtual bool keeps_outer_state() const { return false; }
   // What is kept between activations.
