@@ -107,7 +107,7 @@ class DeployedFlow {
   void Flush();
   void Post(ToFlow message);
   void PostAck(ReceiveBuffer* output);
-  // REQUIRES: the lock. Waits until `done`; errors as above.
+  // REQUIRES: the lock; `done` only looks. Waits until it is so; errors as above.
   absl::Status AwaitLocked(std::unique_lock<std::mutex>* lock, absl::Time deadline,
                            const std::function<std::string()>& what,
                            const std::function<bool()>& done);

@@ -2,8 +2,11 @@
 #ifndef WEIR_CLIENT_API_REMOTE_FLOWS_H_
 #define WEIR_CLIENT_API_REMOTE_FLOWS_H_
 
+#include <grpcpp/grpcpp.h>
+
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
