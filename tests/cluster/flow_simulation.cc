@@ -256,6 +256,8 @@ void FlowSimulation::TakeAtCoordinator(int rank) {
     TakeOutput(rank, message.flow_output(), std::move(next.payloads));
   } else if (message.has_flow_consumed()) {
     feed_bytes_[VertexId(message.flow_consumed().vertex())] -= message.flow_consumed().bytes();
+  } else if (message.has_flow_record_failed()) {
+    failed_records_.push_back(message.flow_record_failed());
   } else if (message.has_flow_failed()) {
     const v1::Failure& failure = message.flow_failed().failure();
     failure_.Update(absl::Status(static_cast<absl::StatusCode>(failure.code()),
