@@ -97,7 +97,7 @@ std::optional<std::vector<Tensor>> DirectCalls::Run(const v1::JobSpec& spec,
   const std::shared_ptr<Form> form = FormFor(spec, inputs, *program, known.get());
   if (form == nullptr || !form->IsWorthIt(*program)) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
-  auto results = form->run.Run(program, inputs, begin + kPatience * form->pace.longest());
+  auto results = form->run.Run(program, inputs, begin + kPatience * form->pace.longest(), nullptr);
   form->pace.Took(std::chrono::steady_clock::now() - begin);
   if (!results.ok()) return std::nullopt;
   return *std::move(results);

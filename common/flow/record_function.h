@@ -19,8 +19,8 @@ class RecordFunction {
   virtual ~RecordFunction() = default;
 
   // Of a function for one record. REQUIRES: columns have the types of the parameters, each with an
-  // axis of `records` records in front. Returns: the results, likewise. Errors name the record
-  // ("iteration 3") where one is at fault. `records` may be 0.
+  // axis of `records` records in front. Returns: the results, likewise. Errors begin with
+  // the record ("record 3: ") where one is at fault. `records` may be 0.
   //
   // Of a function for a batch (FlowAttr::Calls::kBatch). REQUIRES: columns have the types of the
   // parameters, whose leading symbol is `records`. Returns: the results, of any leading extents.

@@ -33,6 +33,10 @@ uint64_t Finish(uint64_t hash) {
 
 }  // namespace
 
+uint64_t HashOfOrigin(int64_t origin) {
+  return Finish(kBasis ^ (static_cast<uint64_t>(origin) * kPrime));
+}
+
 RecordRows::RecordRows(const RecordBatch& batch, int columns) {
   for (int i = 0; i < columns; ++i) {
     const Tensor& column = batch.columns[i];

@@ -39,6 +39,9 @@ class RecordRows {
   absl::InlinedVector<Column, 4> columns_;
 };
 
+// The hash of an origin, as one of a key.
+uint64_t HashOfOrigin(int64_t origin);
+
 // Keyed state lives where its keys go: a key has a group, and a worker has groups.
 inline constexpr int kKeyGroups = 256;
 inline int KeyGroupOf(uint64_t hash) { return static_cast<int>(hash % kKeyGroups); }

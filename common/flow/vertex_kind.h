@@ -18,10 +18,11 @@ namespace weir {
 // To which worker's copy of a vertex a record goes.
 struct Routing {
   enum class To {
-    kSelf,  // the copy on the same worker
-    kKey,   // by the first `keys` columns (record_rows.h)
-    kRoot,  // the copy on the worker of rank 0
-    kAll,   // every copy
+    kSelf,    // the copy on the same worker
+    kKey,     // by the first `keys` columns (record_rows.h)
+    kOrigin,  // by its origin
+    kRoot,    // the copy on the worker of rank 0
+    kAll,     // every copy
   };
   To to = To::kSelf;
   int keys = 0;  // all columns if it is the number of columns

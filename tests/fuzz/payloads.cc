@@ -11,6 +11,13 @@ constexpr int64_t kMaxPayload = int64_t{64} << 10;
 
 }  // namespace
 
+std::vector<v1::TensorHeader> HeadersOf(const v1::RecordBatch& batch) {
+  std::vector<v1::TensorHeader> headers(batch.columns().begin(), batch.columns().end());
+  headers.push_back(batch.origins());
+  if (batch.has_weights()) headers.push_back(batch.weights());
+  return headers;
+}
+
 Frame FrameWithPayloads(std::string message, const std::vector<v1::TensorHeader>& headers) {
   Frame frame;
   frame.header = std::move(message);

@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "common/net/frame.h"
+#include "weir/v1/flow.pb.h"
 #include "weir/v1/tensor.pb.h"
 
 namespace weir {
+
+// Of records, in the order in which frames carry them.
+std::vector<v1::TensorHeader> HeadersOf(const v1::RecordBatch& batch);
 
 Frame FrameWithPayloads(std::string message, const std::vector<v1::TensorHeader>& headers);
 

@@ -74,8 +74,11 @@ double DirectRun::Speedup(int workers) const {
 
 absl::StatusOr<std::vector<Tensor>> DirectRun::Run(
     const std::shared_ptr<Program>& program, absl::Span<const Tensor> inputs,
-    std::chrono::steady_clock::time_point deadline) const {
-  weir::Run run({.rank = kRank, .symbols = symbols_, .deadline = deadline}, program, shape_);
+    std::chrono::steady_clock::time_point deadline,
+    std::shared_ptr<std::atomic<bool>> cancelled) const {
+  weir::Run run(
+      {.rank = kRank, .symbols = symbols_, .deadline = deadline, .cancelled = std::move(cancelled)},
+      program, shape_);
   WEIR_RETURN_IF_ERROR(AddInputs(program->plan, inputs, &run));
   while (std::optional<StepTask> task = run.NextStep()) {
     const int step = task->step;

@@ -5,6 +5,7 @@
 #ifndef WEIR_WORKER_DATAFLOW_DIRECT_RUN_H_
 #define WEIR_WORKER_DATAFLOW_DIRECT_RUN_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -39,11 +40,12 @@ class DirectRun {
 
   // REQUIRES: the program and types of inputs are those of Make; inputs are in the order of the
   // plan's. Returns: the results in the order of the plan's outputs; an output that is an input is
-  // answered with it. Errors are those of a job on one worker, and DEADLINE_EXCEEDED. What the
-  // program prints is lost.
+  // answered with it. Errors are those of a job on one worker, DEADLINE_EXCEEDED, and CANCELLED
+  // once `cancelled`, which may be null, is set. What the program prints is lost.
   absl::StatusOr<std::vector<Tensor>> Run(const std::shared_ptr<Program>& program,
                                           absl::Span<const Tensor> inputs,
-                                          std::chrono::steady_clock::time_point deadline) const;
+                                          std::chrono::steady_clock::time_point deadline,
+                                          std::shared_ptr<std::atomic<bool>> cancelled) const;
 
  private:
   DirectRun(SymbolBindings symbols, std::shared_ptr<const RunShape> shape)

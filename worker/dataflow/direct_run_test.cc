@@ -93,7 +93,7 @@ TEST(DirectRunTest, RunsEveryStepAndAnswersInTheOrderOfThePlan) {
       want.mutable_data<float>()[i] = static_cast<float>(2 * (n - 1));
     }
     for (int run = 0; run < 3; ++run) {
-      auto results = direct.Run(program, {Tensor::Scalar<float>(1), x}, kNever);
+      auto results = direct.Run(program, {Tensor::Scalar<float>(1), x}, kNever, nullptr);
       ASSERT_TRUE(results.ok()) << results.status();
       ASSERT_EQ(results->size(), 3);
       EXPECT_TRUE((*results)[0].BitEquals(want)) << (*results)[0].ToString();
@@ -135,20 +135,20 @@ TEST(DirectRunTest, ALoopThatGoesOnBeyondTheDeadlineEnds) {
   const std::shared_ptr<Program> program = ProgramOf(kCount);
   const DirectRun direct = DirectOf(*program);
   auto counted = direct.Run(program, {Tensor::Scalar<int64_t>(500)},
-                            steady_clock::now() + std::chrono::hours(1));
+                            steady_clock::now() + std::chrono::hours(1), nullptr);
   ASSERT_TRUE(counted.ok()) << counted.status();
   EXPECT_EQ((*counted)[0].At<int64_t>({}), 500);
   const int64_t forever = std::numeric_limits<int64_t>::max();
   auto endless = direct.Run(program, {Tensor::Scalar<int64_t>(forever)},
-                            steady_clock::now() + std::chrono::milliseconds(5));
+                            steady_clock::now() + std::chrono::milliseconds(5), nullptr);
   EXPECT_TRUE(absl::IsDeadlineExceeded(endless.status())) << endless.status();
 }
 
 TEST(DirectRunTest, ErrorsNameTheNode) {
   const std::shared_ptr<Program> program = ProgramOf(kCheck);
   const DirectRun direct = DirectOf(*program);
-  EXPECT_TRUE(direct.Run(program, {Tensor::Scalar<bool>(true)}, kNever).ok());
-  const auto failed = direct.Run(program, {Tensor::Scalar<bool>(false)}, kNever);
+  EXPECT_TRUE(direct.Run(program, {Tensor::Scalar<bool>(true)}, kNever, nullptr).ok());
+  const auto failed = direct.Run(program, {Tensor::Scalar<bool>(false)}, kNever, nullptr);
   EXPECT_TRUE(absl::IsFailedPrecondition(failed.status())) << failed.status();
   EXPECT_THAT(std::string(failed.status().message()), HasSubstr("must hold"));
 }

@@ -22,7 +22,9 @@ Run::Run(RunSpec spec, std::shared_ptr<Program> program, std::shared_ptr<const R
     : spec_(std::move(spec)),
       program_(std::move(program)),
       shape_(std::move(shape)),
-      slots_(program_->plan.values_size()) {}
+      slots_(program_->plan.values_size()),
+      cancelled_(spec_.cancelled != nullptr ? spec_.cancelled
+                                            : std::make_shared<std::atomic<bool>>(false)) {}
 
 bool Run::IsSplit(uint32_t value) const {
   return program_->plan.values(value).placement() == v1::PlanValue::PLACEMENT_SPLIT;

@@ -29,6 +29,7 @@ struct RunSpec {
   int64_t memory_budget = 0;  // bytes of arenas; 0: any
   bool profile = false;
   std::optional<std::chrono::steady_clock::time_point> deadline;  // as in RunOptions
+  std::shared_ptr<std::atomic<bool>> cancelled;  // shared by several runs; null: one of its own
 };
 
 class Run {
@@ -97,7 +98,7 @@ class Run {
   std::vector<Slot> slots_;
   int next_step_ = 0;
   bool executing_ = false;
-  std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<std::atomic<bool>> cancelled_;
   v1::RunCounters counters_;
   PrintedLines lines_;
 };

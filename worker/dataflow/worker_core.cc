@@ -58,8 +58,7 @@ void WorkerCore::OnCoordinatorMessage(const v1::CoordinatorMessage& message,
       outbox_->SendToCoordinator(answer, {});
       break;
     }
-    case v1::CoordinatorMessage::kRefused:
-    case v1::CoordinatorMessage::KIND_NOT_SET:
+    default:  // Refused is for the service, the rest for the flows
       break;
   }
 }

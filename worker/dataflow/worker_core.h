@@ -53,6 +53,8 @@ class WorkerCore {
 
   void OnCoordinatorMessage(const v1::CoordinatorMessage& message, std::vector<Tensor> payloads,
                             absl::Time now);
+  // The coordinator said something to somebody else here.
+  void NoteHeard(absl::Time now) { last_heard_ = now; }
   void OnPeerMessage(const v1::PeerMessage& message, std::vector<Tensor> payloads);
   // A connection to a peer failed for good: runs that need it end.
   void OnPeerLost(uint64_t worker_id, const absl::Status& reason);

@@ -44,6 +44,10 @@ class VertexActivation {
     int input = 0;
     Timestamp time;
   };
+  struct FailedRecord {
+    int64_t origin = 0;
+    absl::Status why;
+  };
 
   // `time` is that of the frame, in the scope of the inputs, or the one that is complete.
   explicit VertexActivation(Timestamp time) : time_(std::move(time)) {}
@@ -51,7 +55,7 @@ class VertexActivation {
   const Timestamp& time() const { return time_; }
 
   // Sends records at a time in the scope of the output, not before what the vertex's summary makes
-  // of time(). A batch without records is sent too: it counts as a frame.
+  // of time(). Without records nothing is sent.
   void Send(int output, Timestamp time, RecordBatch batch) {
     sent_.push_back({output, std::move(time), std::move(batch)});
   }
@@ -64,12 +68,15 @@ class VertexActivation {
   void Continue() { continues_ = true; }
   // Records that a bound of a loop kept from going on.
   void CountDropped(int64_t records) { dropped_ += records; }
+  // The record of this origin failed and is left out.
+  void FailRecord(int64_t origin, absl::Status why) { failed_.push_back({origin, std::move(why)}); }
   // A line for the job's log.
   void Log(std::string line) { lines_.push_back(std::move(line)); }
 
   std::vector<Sent>& sent() { return sent_; }
   std::vector<Request>& requests() { return requests_; }
   std::vector<std::string>& lines() { return lines_; }
+  const std::vector<FailedRecord>& failed() const { return failed_; }
   bool continues() const { return continues_; }
   int64_t dropped() const { return dropped_; }
 
@@ -78,6 +85,7 @@ class VertexActivation {
   std::vector<Sent> sent_;
   std::vector<Request> requests_;
   std::vector<std::string> lines_;
+  std::vector<FailedRecord> failed_;
   int64_t dropped_ = 0;
   bool continues_ = false;
 };
@@ -98,13 +106,17 @@ class Vertex {
   virtual absl::Status OnFrame(int input, RecordBatch batch, VertexActivation* activation) = 0;
   // REQUIRES: the vertex has asked for notifications.
   virtual absl::Status OnNotify(VertexActivation* activation) { return absl::OkStatus(); }
-  // No frame before or at `time` (nor a notification) comes any more: state of it may go. Only told
-  // to vertices that keeps_outer_state() and with times of the scope around.
+  // No frame at `time` or before comes any more, nor a notification: state of it may go. Only told
+  // to vertices that keeps_state(). Returns: how many records waited there in vain.
+  virtual int64_t OnOver(const Timestamp& time) { return 0; }
+  // The same of a time of the scope around, for vertices that keeps_outer_state().
   virtual void OnOuterComplete(const Timestamp& time) {}
 
   // Nothing is kept between activations, so several may run at the same time.
   virtual bool is_stateless() const { return false; }
   virtual NotifyOrder notify_order() const { return NotifyOrder::kCausal; }
+  // There is state of times of which no notification was asked for.
+  virtual bool keeps_state() const { return false; }
   // There is state that lives as long as the outer time: as the loop around goes on.
   virtual bool keeps_outer_state() const { return false; }
   // What is kept between activations.

@@ -20,6 +20,8 @@
 #include "worker/dataflow/worker_core.h"
 #include "worker/device/cpu/kernel.h"
 #include "worker/executor/compute_pool.h"
+#include "worker/flow/deploy.h"
+#include "worker/flow/flow_table.h"
 #include "worker/service/peer_links.h"
 
 namespace weir {
@@ -44,7 +46,9 @@ uint64_t FreshIncarnation() {
 }  // namespace
 
 // Everything below happens on the event loop, except Submit-ted work and what mutex_ guards.
-class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_this<Impl> {
+class WorkerService::Impl : public WorkerOutbox,
+                            public FlowTableOutbox,
+                            public std::enable_shared_from_this<Impl> {
  public:
   Impl(WorkerOptions options, WorkerTransports transports)
       : options_(std::move(options)),
@@ -54,6 +58,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
                   ? transports_.loop
                   : std::shared_ptr<EventLoop>(MakeThreadEventLoop(options_.name))),
         core_(options_.name, this, {.memory_budget = options_.memory_budget}),
+        flows_(options_.name, options_.threads, this),
         pool_(std::make_unique<ComputePool>(options_.threads, options_.cpus)) {}
 
   absl::Status Start() {
@@ -63,12 +68,15 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
     };
     WEIR_ASSIGN_OR_RETURN(listener_, transports_.listen(LinkOptions(), accept));
     data_address_ = transports_.advertise(listener_->address());
-    peers_ = std::make_unique<PeerLinks>(transports_.peers, [weak](uint64_t worker_id,
-                                                                   const absl::Status& reason) {
-      if (auto self = weak.lock()) {
-        self->Post([worker_id, reason](Impl* impl) { impl->core_.OnPeerLost(worker_id, reason); });
-      }
-    });
+    peers_ = std::make_unique<PeerLinks>(transports_.peers,
+                                         [weak](uint64_t worker_id, const absl::Status& reason) {
+                                           if (auto self = weak.lock()) {
+                                             self->Post([worker_id, reason](Impl* impl) {
+                                               impl->core_.OnPeerLost(worker_id, reason);
+                                               impl->flows_.OnPeerLost(worker_id, reason);
+                                             });
+                                           }
+                                         });
     Post([](Impl* impl) {
       impl->DialCoordinator();
       impl->Tick();
@@ -104,6 +112,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
     Post([](Impl* impl) {
       if (impl->coordinator_ != nullptr) impl->coordinator_->Close(absl::OkStatus());
       impl->core_.OnCoordinatorLost(absl::CancelledError("the worker stops"));
+      impl->flows_.Clear();
     });
     if (peers_ != nullptr) peers_->CloseAll();
     CloseIncoming();
@@ -126,7 +135,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
     return found.get_future().get();
   }
 
-  // --- WorkerOutbox
+  // --- WorkerOutbox and FlowTableOutbox
 
   void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
     if (coordinator_ == nullptr) return;
@@ -169,7 +178,32 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
             });
   }
 
+  void RunCall(std::unique_ptr<FlowCall> call) override {
+    auto shared = std::make_shared<std::unique_ptr<FlowCall>>(std::move(call));
+    pool_->Submit([weak = weak_from_this(), shared] {
+      RunFlowCall(shared->get());
+      if (auto self = weak.lock()) {
+        self->Post([shared](Impl* impl) {
+          if (impl->stopping()) return;
+          impl->flows_.OnCallDone(std::move(*shared), impl->loop_->clock()->Now());
+          impl->WorkOnFlows();
+        });
+      }
+    });
+  }
+
+  void WorkSoon() override {
+    Post([](Impl* impl) {
+      if (!impl->stopping()) impl->WorkOnFlows();
+    });
+  }
+
  private:
+  void WorkOnFlows() {
+    flows_.Work(loop_->clock()->Now());
+    NoteDrained();
+  }
+
   template <class Task>
   void Post(Task task) {
     loop_->Post([weak = weak_from_this(), task = std::move(task)]() mutable {
@@ -188,7 +222,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   }
 
   void NoteDrained() {
-    if (!core_.drained()) return;
+    if (!core_.drained() || !flows_.empty()) return;
     std::lock_guard<std::mutex> lock(mutex_);
     drained_ = true;
     drained_changed_.notify_all();
@@ -264,8 +298,12 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
     // What gRPC took to receive much is given back before the run takes its own.
     if (frame.payload_bytes() >= kMuch) ReleaseKeptMemory();
     has_run_ = has_run_ || decoded->message.has_start_run();
-    core_.OnCoordinatorMessage(decoded->message, std::move(decoded->payloads),
-                               loop_->clock()->Now());
+    const absl::Time now = loop_->clock()->Now();
+    if (decoded->message.has_deploy_flow() || IsForFlow(decoded->message)) {
+      core_.NoteHeard(now);
+      return OnFlowMessage(decoded->message, std::move(decoded->payloads), now);
+    }
+    core_.OnCoordinatorMessage(decoded->message, std::move(decoded->payloads), now);
     if (decoded->message.has_registered()) {
       SetStatus(true, "");
       Log(LogLevel::kInfo, "registered",
@@ -274,9 +312,22 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
     }
   }
 
+  void OnFlowMessage(const v1::CoordinatorMessage& message, std::vector<Tensor> payloads,
+                     absl::Time now) {
+    if (message.has_deploy_flow()) {
+      const v1::DeployFlow& deploy = message.deploy_flow();
+      flows_.Deploy(deploy.job(), deploy.generation(),
+                    SetupFrom(deploy, [this](uint64_t id) { return core_.FindProgram(id); }), now);
+    } else {
+      flows_.OnCoordinatorMessage(message, std::move(payloads), now);
+    }
+    WorkOnFlows();
+  }
+
   void OnCoordinatorClosed(const absl::Status& reason) {
     coordinator_ = nullptr;
     core_.OnCoordinatorLost(reason);
+    flows_.Clear();
     SetStatus(false, std::string(ToStd(reason.message())));
     if (stopping()) return;
     Log(LogLevel::kWarning, "the connection to the coordinator ended", {{"why", reason}});
@@ -324,6 +375,10 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   void OnPeerFrame(const Frame& frame, const std::weak_ptr<Link>& from) {
     if (stopping()) return;
     absl::StatusOr<FromPeer> decoded = DecodeFromPeer(frame);
+    if (decoded.ok() && IsForFlow(decoded->message)) {
+      flows_.OnPeerMessage(decoded->message, std::move(decoded->payloads), loop_->clock()->Now());
+      return WorkOnFlows();
+    }
     if (decoded.ok()) {
       return core_.OnPeerMessage(decoded->message, std::move(decoded->payloads));
     }
@@ -332,8 +387,12 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
 
   void Tick() {
     if (core_.idle() && std::exchange(has_run_, false)) ReleaseKeptMemory();
-    if (!core_.OnTick(loop_->clock()->Now(), ResidentBytes()) && coordinator_ != nullptr) {
-      coordinator_->Close(absl::UnavailableError("the coordinator is silent"));
+    flows_.OnTick(loop_->clock()->Now());
+    if (!core_.OnTick(loop_->clock()->Now(), ResidentBytes())) {
+      flows_.Clear();
+      if (coordinator_ != nullptr) {
+        coordinator_->Close(absl::UnavailableError("the coordinator is silent"));
+      }
     }
     loop_->PostAfter(kTick, [weak = weak_from_this()] {
       if (auto self = weak.lock()) self->Tick();
@@ -345,6 +404,7 @@ class WorkerService::Impl : public WorkerOutbox, public std::enable_shared_from_
   const uint64_t incarnation_;
   const std::shared_ptr<EventLoop> loop_;
   WorkerCore core_;
+  FlowTable flows_;
   bool has_run_ = false;  // since memory was last given back
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;

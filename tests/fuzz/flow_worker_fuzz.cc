@@ -1,0 +1,42 @@
+// A worker's flows against what a coordinator sends: the input is a message, which comes twice to a
+// worker with one flow under way.
+#include <utility>
+
+#include "common/plan/frames.h"
+#include "tests/fuzz/flow_worker_bench.h"
+#include "tests/fuzz/payloads.h"
+#include "tests/fuzz/target.h"
+
+namespace weir {
+namespace {
+
+const google::protobuf::Message* Prototype() { return &v1::CoordinatorMessage::default_instance(); }
+
+std::vector<std::string> Seeds() {
+  std::vector<std::string> seeds;
+  for (const v1::CoordinatorMessage& message : FlowWorkerBench::Script()) {
+    seeds.push_back(message.SerializeAsString());
+  }
+  return seeds;
+}
+
+}  // namespace
+
+WEIR_FUZZ_TARGET(flow_worker, {.seeds = &Seeds, .prototype = &Prototype}) {
+  v1::CoordinatorMessage message;
+  message.ParseFromArray(data, static_cast<int>(size));
+  std::vector<v1::TensorHeader> headers;
+  if (message.has_feed_flow()) headers = HeadersOf(message.feed_flow().batch());
+  absl::StatusOr<FromCoordinator> decoded =
+      DecodeFromCoordinator(FrameWithPayloads(std::string(View(data, size)), headers));
+  if (!decoded.ok()) return 0;
+  FlowWorkerBench bench;
+  bench.Take(decoded->message, decoded->payloads);
+  bench.Work();
+  bench.Take(decoded->message, std::move(decoded->payloads));
+  bench.Work();
+  bench.End();
+  return 0;
+}
+
+}  // namespace weir

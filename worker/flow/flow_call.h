@@ -1,0 +1,48 @@
+// One call of a vertex: what goes in, and what came of it. Made and read by a FlowJob on the event
+// loop, run in between by whoever has a thread.
+#ifndef WEIR_WORKER_FLOW_FLOW_CALL_H_
+#define WEIR_WORKER_FLOW_FLOW_CALL_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/flow/record_batch.h"
+#include "common/timely/pointstamp.h"
+#include "worker/flow/vertex.h"
+
+namespace weir {
+
+struct FlowCall {
+  enum class Kind { kFrames, kNotify };
+  // A frame that the call takes.
+  struct Frame {
+    int from_rank = 0;
+    int64_t bytes = 0;
+  };
+
+  FlowCall(VertexId id, std::shared_ptr<Vertex> target, Kind kind, int input, Timestamp time)
+      : id(id), target(std::move(target)), kind(kind), input(input), activation(std::move(time)) {}
+
+  uint64_t job = 0;
+  uint64_t generation = 0;
+  const VertexId id;
+  const std::shared_ptr<Vertex> target;
+  const Kind kind;
+  const int input;            // of a notification: where it was asked for
+  RecordBatch batch;          // of all frames together
+  std::vector<Frame> frames;  // none for a notification
+  VertexActivation activation;
+
+  absl::Status status;
+  int64_t run_ns = 0;
+};
+
+// Runs the vertex on this thread and notes how long it took.
+void RunFlowCall(FlowCall* call);
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_FLOW_FLOW_CALL_H_

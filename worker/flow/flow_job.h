@@ -1,0 +1,158 @@
+// A flow on one worker: its vertices, what waits for them, and its part in progress tracking. A
+// state machine driven by messages and finished calls; owned by a FlowTable, used on the worker's
+// event loop only; calls of vertices run where the table puts them.
+//
+// What a call did is taken as one when it is over: checked against what the worker holds, noted for
+// the next batch of progress, and only then sent. So a frame is outstanding until the call that
+// takes it is over, and nothing is sent that progress tracking does not know of.
+//
+// A vertex outside of loops begins no call while a channel behind it is full; so does an input,
+// whose client gets its credit back when its records are taken. Inside of loops nobody waits.
+#ifndef WEIR_WORKER_FLOW_FLOW_JOB_H_
+#define WEIR_WORKER_FLOW_FLOW_JOB_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "weir/v1/worker.pb.h"
+#include "worker/flow/flow_call.h"
+#include "worker/flow/flow_channels.h"
+#include "worker/flow/flow_progress.h"
+#include "worker/flow/flow_setup.h"
+#include "worker/flow/frame_split.h"
+#include "worker/flow/vertex_slot.h"
+
+namespace weir {
+
+// What a flow asks of the world. Calls return at once.
+class FlowOutbox {
+ public:
+  virtual ~FlowOutbox() = default;
+  virtual void SendToCoordinator(const v1::WorkerMessage& message,
+                                 std::vector<Tensor> payloads) = 0;
+  virtual void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,
+                          std::vector<Tensor> payloads) = 0;
+};
+
+class FlowJob {
+ public:
+  // Errors: InvalidArgument, as a vertex cannot be made or what is granted does not fit.
+  static absl::StatusOr<std::unique_ptr<FlowJob>> Make(FlowSetup setup, FlowOutbox* outbox);
+
+  // --- Messages. Errors fail the flow.
+  absl::Status OnFrontiers(const v1::FrontierUpdate& update);
+  absl::Status OnFeed(const v1::FeedFlow& feed, std::vector<Tensor> payloads, absl::Time now);
+  absl::Status OnAdvance(const v1::AdvanceFlow& advance, absl::Time now);
+  absl::Status OnFrame(const v1::FlowFrame& frame, std::vector<Tensor> payloads);
+  absl::Status OnCredit(const v1::FlowCredit& credit);
+  // The coordinator has passed on so many bytes of an output.
+  absl::Status OnOutputTaken(const v1::FlowOutputTaken& taken);
+
+  // --- Calls.
+  // Returns: the next call, which then is under way; null if there is none. Records for outputs
+  // are sent on the way. Errors fail the flow, here and below.
+  absl::StatusOr<std::unique_ptr<FlowCall>> TakeCall(absl::Time now);
+  // Whether it is over sooner than another thread would begin it.
+  bool IsShort(const FlowCall& call) const;
+  absl::Status OnCallDone(FlowCall* call, absl::Time now);
+  int calls_under_way() const { return calls_under_way_; }
+  // What waits for vertices.
+  int64_t queued_bytes() const;
+
+  // Sends batches of progress that are due, as other work is left.
+  void SendDue(absl::Time now);
+  // Sends all that is noted and owed, as nothing is left to do but to wait.
+  void SendAll();
+
+  // Begins no call and takes nothing any more.
+  void Stop() {
+    stopped_ = true;
+    setup_.cancelled->store(true);
+  }
+  bool stopped() const { return stopped_; }
+
+  // What goes on, if anything does or did since the last one.
+  std::optional<v1::FlowReport> Report(absl::Time now);
+
+  const FlowSetup& setup() const { return setup_; }
+  VertexSlot& slot(VertexId id) { return *slots_[id.value()]; }
+
+ private:
+  // A frame on its way to the copy of a reader.
+  struct OutgoingFrame {
+    Port to;
+    Timestamp time;
+    FramePart part;
+    std::shared_ptr<void> hold;
+  };
+  // All that one call, or one message, does.
+  struct Effects {
+    std::vector<FlowChange> changes;
+    std::vector<OutgoingFrame> frames;
+  };
+
+  FlowJob(FlowSetup setup, FlowOutbox* outbox);
+  absl::Status MakeSlots();
+  absl::StatusOr<std::shared_ptr<Vertex>> MakeOne(VertexId id) const;
+  absl::Status TakeGrants();
+  absl::StatusOr<VertexId> OpenInput(uint32_t vertex) const;
+  void SendBatch(const v1::ProgressBatch& batch);
+
+  // Cuts records of an output into frames for all its readers.
+  void Emit(FlowPort from, const Timestamp& time, const RecordBatch& batch,
+            std::shared_ptr<void> hold, Effects* effects) const;
+  void AddConsumed(const FlowCall& call, Effects* effects) const;
+  void AddRequests(FlowCall* call, Effects* effects);
+  // Checks, notes and sends. Errors: what was done was not allowed.
+  absl::Status Commit(Effects effects, absl::Time now);
+  void Deliver(OutgoingFrame frame);
+  // Tells the coordinator of records that were left out; before the batch in which they are
+  // consumed.
+  void TellFailed(const FlowCall& call);
+  // The frames of a call are not under way any more.
+  absl::Status GiveBack(const FlowCall& call);
+  absl::Status SendOutput(const FlowCall& call, absl::Time now);
+
+  void List(VertexId vertex);
+  // The vertex that may have waited for room at this input.
+  void ListWriter(Port input);
+  void ListMoved();
+  bool IsBlocked(const VertexSlot& slot) const;
+  template <class Message>
+  void Label(Message* message) const {
+    message->set_job(setup_.job);
+    message->set_generation(setup_.generation);
+  }
+  std::string Named(VertexId vertex) const;
+
+  const FlowSetup setup_;
+  FlowOutbox* const outbox_;
+  FlowProgress progress_;
+  FlowChannels channels_;
+  std::vector<std::unique_ptr<VertexSlot>> slots_;
+  std::vector<std::vector<std::vector<Port>>> readers_;  // by vertex and output
+  std::map<VertexId, int64_t> open_epochs_;              // of inputs that are not closed
+  // Bytes of each input's records that are taken and not told yet; shared with holds of frames.
+  std::shared_ptr<std::map<VertexId, int64_t>> consumed_ =
+      std::make_shared<std::map<VertexId, int64_t>>();
+  std::map<VertexId, int64_t> output_bytes_;  // of outputs: sent, and not passed on yet
+  std::deque<VertexId> listed_;               // vertices that may have something to do
+  int calls_under_way_ = 0;
+  bool stopped_ = false;
+  bool has_news_ = false;  // since the last report
+  int64_t sent_bytes_ = 0;
+  int64_t sent_frames_ = 0;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_FLOW_FLOW_JOB_H_

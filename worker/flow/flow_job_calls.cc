@@ -1,0 +1,206 @@
+// The calls of a FlowJob: which is next, and what is made of what one did.
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/flow/flow_wire.h"
+#include "common/flow/vertex_kind.h"
+#include "worker/flow/flow_job.h"
+
+namespace weir {
+namespace {
+
+// Handing a call to another thread takes about this long.
+constexpr int64_t kShortNs = 20'000;
+constexpr int64_t kLeastFrameBytes = int64_t{64} << 10;
+constexpr int64_t kMostFrameBytes = int64_t{4} << 20;
+constexpr size_t kMostLines = 1000;  // of one report
+
+}  // namespace
+
+bool FlowJob::IsBlocked(const VertexSlot& slot) const {
+  if (slot.def().scope != LogicalGraph::kRoot) return false;
+  const auto sent = output_bytes_.find(slot.id());
+  if (sent != output_bytes_.end() && sent->second >= setup_.channel_bytes) return true;
+  for (const std::vector<Port>& readers : readers_[slot.id().value()]) {
+    for (const Port& reader : readers) {
+      const LocationId input = setup_.topology->input(reader.vertex, reader.number);
+      if (channels_.UnderWay(input) >= setup_.channel_bytes) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
+  while (!stopped_ && progress_.is_known() && !listed_.empty()) {
+    VertexSlot& slot = *slots_[listed_.front().value()];
+    listed_.pop_front();
+    slot.is_listed = false;
+    if (!slot.may_begin() || IsBlocked(slot)) continue;  // listed again when that changes
+    std::unique_ptr<FlowCall> call = slot.TakeFrames();
+    if (call == nullptr) call = slot.TakeComplete(progress_);
+    if (call == nullptr) {
+      slot.DropState(progress_);
+      continue;
+    }
+    List(slot.id());
+    has_news_ = true;
+    if (slot.vertex() == nullptr) {
+      WEIR_RETURN_IF_ERROR(SendOutput(*call, now));
+      continue;
+    }
+    call->job = setup_.job;
+    call->generation = setup_.generation;
+    slot.OnBegun(now);
+    ++calls_under_way_;
+    return call;
+  }
+  return nullptr;
+}
+
+bool FlowJob::IsShort(const FlowCall& call) const {
+  const std::optional<int64_t> ns =
+      slots_[call.id.value()]->Predict(call.batch.columns.empty() ? 1 : call.batch.size());
+  return ns.has_value() && *ns < kShortNs;
+}
+
+absl::Status FlowJob::OnCallDone(FlowCall* call, absl::Time now) {
+  VertexSlot& slot = *slots_[call->id.value()];
+  --calls_under_way_;
+  slot.OnDone(*call);
+  if (stopped_) return absl::OkStatus();
+  if (!call->status.ok()) {
+    return Annotate(call->status,
+                    StrCat(Named(call->id), " at time ", ToString(call->activation.time())));
+  }
+  Effects effects;
+  AddConsumed(*call, &effects);
+  for (const VertexActivation::Sent& sent : call->activation.sent()) {
+    Emit({call->id, sent.output}, sent.time, sent.batch, nullptr, &effects);
+  }
+  AddRequests(call, &effects);
+  for (std::string& line : call->activation.lines()) {
+    if (lines_.size() < kMostLines) lines_.push_back(std::move(line));
+  }
+  const absl::Status committed = Commit(std::move(effects), now);
+  if (!committed.ok()) {
+    return Annotate(committed,
+                    StrCat(Named(call->id), " at time ", ToString(call->activation.time())));
+  }
+  TellFailed(*call);
+  List(call->id);
+  return GiveBack(*call);
+}
+
+void FlowJob::TellFailed(const FlowCall& call) {
+  for (const VertexActivation::FailedRecord& failed : call.activation.failed()) {
+    v1::WorkerMessage message;
+    v1::FlowRecordFailed* told = message.mutable_flow_record_failed();
+    Label(told);
+    told->set_vertex(static_cast<uint32_t>(call.id.value()));
+    *told->mutable_time() = ToWire(call.activation.time());
+    told->set_origin(failed.origin);
+    told->mutable_failure()->set_code(static_cast<uint32_t>(failed.why.code()));
+    told->mutable_failure()->set_message(StrCat(Named(call.id), ": ", failed.why.message()));
+    outbox_->SendToCoordinator(message, {});
+  }
+}
+
+absl::Status FlowJob::SendOutput(const FlowCall& call, absl::Time now) {
+  v1::WorkerMessage message;
+  v1::FlowOutput* output = message.mutable_flow_output();
+  Label(output);
+  output->set_vertex(static_cast<uint32_t>(call.id.value()));
+  output->set_epoch(call.activation.time().epoch());
+  *output->mutable_batch() = HeaderOf(call.batch);
+  output_bytes_[call.id] += call.batch.bytes();
+  outbox_->SendToCoordinator(message, PayloadsOf(call.batch));
+  Effects effects;
+  AddConsumed(call, &effects);
+  WEIR_RETURN_IF_ERROR(Commit(std::move(effects), now));
+  return GiveBack(call);
+}
+
+void FlowJob::Emit(FlowPort from, const Timestamp& time, const RecordBatch& batch,
+                   std::shared_ptr<void> hold, Effects* effects) const {
+  const int64_t most = std::clamp(setup_.channel_bytes, kLeastFrameBytes, kMostFrameBytes);
+  for (const Port& reader : readers_[from.vertex.value()][from.output]) {
+    const Routing routing = RouteOf(setup_.flow->vertex(reader.vertex), reader.number);
+    const LocationId input = setup_.topology->input(reader.vertex, reader.number);
+    for (FramePart& part : SplitFrame(batch, routing, setup_.rank, setup_.workers(), most)) {
+      const auto at = part.rank == setup_.rank ? FlowChange::At::kHere : FlowChange::At::kElsewhere;
+      effects->changes.push_back({input, time, 1, at});
+      effects->frames.push_back({reader, time, std::move(part), hold});
+    }
+  }
+}
+
+void FlowJob::AddConsumed(const FlowCall& call, Effects* effects) const {
+  const Timestamp& time = call.activation.time();
+  if (call.kind == FlowCall::Kind::kFrames) {
+    effects->changes.push_back({setup_.topology->input(call.id, call.input), time,
+                                -static_cast<int64_t>(call.frames.size())});
+  } else if (!call.activation.continues()) {
+    effects->changes.push_back({setup_.topology->request(call.id, call.input), time, -1});
+  }
+}
+
+void FlowJob::AddRequests(FlowCall* call, Effects* effects) {
+  VertexSlot& slot = *slots_[call->id.value()];
+  if (call->kind == FlowCall::Kind::kNotify && call->activation.continues()) {
+    slot.AddRequest(call->input, call->activation.time());
+  }
+  for (const VertexActivation::Request& request : call->activation.requests()) {
+    if (!slot.AddRequest(request.input, request.time)) continue;
+    effects->changes.push_back(
+        {setup_.topology->request(call->id, request.input), request.time, 1});
+  }
+}
+
+absl::Status FlowJob::Commit(Effects effects, absl::Time now) {
+  WEIR_RETURN_IF_ERROR(progress_.Report(effects.changes, now));
+  for (OutgoingFrame& frame : effects.frames) Deliver(std::move(frame));
+  ListMoved();
+  return absl::OkStatus();
+}
+
+void FlowJob::Deliver(OutgoingFrame frame) {
+  RecordBatch& batch = frame.part.batch;
+  const int rank = frame.part.rank;
+  const int64_t bytes = batch.bytes();
+  channels_.Sent(setup_.topology->input(frame.to.vertex, frame.to.number), rank, bytes,
+                 std::move(frame.hold));
+  if (rank == setup_.rank) {
+    slots_[frame.to.vertex.value()]->AddFrame(frame.to.number, std::move(frame.time),
+                                              std::move(batch), rank);
+    return List(frame.to.vertex);
+  }
+  v1::PeerMessage message;
+  v1::FlowFrame* header = message.mutable_flow_frame();
+  Label(header);
+  header->set_from_rank(static_cast<uint32_t>(setup_.rank));
+  header->set_number(channels_.NextNumber(rank));
+  header->set_vertex(static_cast<uint32_t>(frame.to.vertex.value()));
+  header->set_input(static_cast<uint32_t>(frame.to.number));
+  *header->mutable_time() = ToWire(frame.time);
+  *header->mutable_batch() = HeaderOf(batch);
+  sent_bytes_ += bytes;
+  ++sent_frames_;
+  outbox_->SendToPeer(setup_.peers[rank], message, PayloadsOf(batch));
+}
+
+absl::Status FlowJob::GiveBack(const FlowCall& call) {
+  if (call.frames.empty()) return absl::OkStatus();
+  const LocationId input = setup_.topology->input(call.id, call.input);
+  for (const FlowCall::Frame& frame : call.frames) {
+    if (frame.from_rank == setup_.rank) {
+      WEIR_RETURN_IF_ERROR(channels_.Taken(input, setup_.rank, frame.bytes));
+    } else {
+      channels_.Owe(frame.from_rank, input, frame.bytes);
+    }
+  }
+  ListWriter({call.id, call.input});
+  return absl::OkStatus();
+}
+
+}  // namespace weir

@@ -1,0 +1,40 @@
+// What a worker is told of a flow that it takes part in, checked. Made by FlowTable from
+// DeployFlow, or by hand in tests. A value; thread-compatible.
+#ifndef WEIR_WORKER_FLOW_FLOW_SETUP_H_
+#define WEIR_WORKER_FLOW_FLOW_SETUP_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/flow/flow.h"
+#include "common/flow/record_function.h"
+#include "common/timely/topology.h"
+#include "weir/v1/cluster.pb.h"
+#include "weir/v1/progress.pb.h"
+
+namespace weir {
+
+struct FlowSetup {
+  uint64_t job = 0;
+  uint64_t generation = 0;
+  int rank = 0;
+  std::vector<v1::Peer> peers;  // by rank, this worker included
+  std::shared_ptr<const Flow> flow;
+  std::shared_ptr<const Topology> topology;  // of GraphOf(*flow)
+  std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions;  // by name
+  v1::ProgressGrants grants;
+  // Set once the flow is stopped: functions under way end early.
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  // Bytes under way on one channel, or waiting behind it, before who sends has to wait.
+  int64_t channel_bytes = int64_t{4} << 20;
+
+  int workers() const { return static_cast<int>(peers.size()); }
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_FLOW_FLOW_SETUP_H_

@@ -1,0 +1,37 @@
+#include <string_view>
+
+#include "common/base/status.h"
+#include "worker/flow/vertex.h"
+
+namespace weir {
+
+// A function may be declared more than once.
+#define WEIR_VERTEX(kind, name) std::unique_ptr<Vertex> Make##name##Vertex(const VertexSetup&);
+#include "worker/flow/vertex_list.inc"
+#undef WEIR_VERTEX
+
+namespace {
+
+struct Maker {
+  std::string_view kind;
+  std::unique_ptr<Vertex> (*make)(const VertexSetup&);
+};
+
+constexpr Maker kMakers[] = {
+#define WEIR_VERTEX(kind, name) {kind, Make##name##Vertex},
+#include "worker/flow/vertex_list.inc"
+#undef WEIR_VERTEX
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Vertex>> MakeVertex(const VertexSetup& setup) {
+  const FlowVertex& vertex = setup.vertex();
+  for (const Maker& maker : kMakers) {
+    if (maker.kind == vertex.kind) return maker.make(setup);
+  }
+  return absl::UnimplementedError(StrCat("'", vertex.name, "' (", vertex.kind,
+                                         "): no vertex of this kind runs records on a worker"));
+}
+
+}  // namespace weir

@@ -1,0 +1,159 @@
+#include "worker/flow/program_function.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "worker/dataflow/direct_run.h"
+
+namespace weir {
+namespace {
+
+constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+
+std::string NameOf(const v1::Plan& plan, uint32_t value) { return plan.values(value).name(); }
+
+// Whether `type` is that of so many records of a column.
+bool IsColumn(const TensorType& type, const TensorType& record, const Dim& records) {
+  const std::vector<Dim>& dims = type.shape.dims();
+  const std::vector<Dim>& each = record.shape.dims();
+  return type.dtype == record.dtype && type.rank() == record.rank() + 1 && dims[0] == records &&
+         std::equal(each.begin(), each.end(), dims.begin() + 1);
+}
+
+class ProgramFunction : public RecordFunction {
+ public:
+  ProgramFunction(std::shared_ptr<Program> program, std::string records,
+                  std::shared_ptr<std::atomic<bool>> cancelled)
+      : program_(std::move(program)),
+        records_(std::move(records)),
+        cancelled_(std::move(cancelled)) {}
+
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> columns,
+                                           int64_t records) const override {
+    auto results = CallOnce(columns, records);
+    if (results.ok() || absl::IsCancelled(results.status())) return results;
+    return NameRecord(columns, 0, records, results.status());
+  }
+
+ private:
+  // Numbers of records that are remembered: full batches and some others.
+  static constexpr size_t kMostForms = 16;
+
+  struct Form {
+    int64_t records = 0;
+    uint64_t last_used = 0;
+    std::shared_ptr<const DirectRun> run;
+  };
+
+  absl::StatusOr<std::vector<Tensor>> CallOnce(absl::Span<const Tensor> columns,
+                                               int64_t records) const {
+    WEIR_ASSIGN_OR_RETURN(const std::shared_ptr<const DirectRun> run, RunFor(records));
+    return run->Run(program_, columns, kNever, cancelled_);
+  }
+
+  // Looks for the first record of [begin, end) that fails on its own, by halves: what vectorized
+  // code has to say of a failure may hold for all of them. REQUIRES: together they fail so.
+  absl::Status NameRecord(absl::Span<const Tensor> columns, int64_t begin, int64_t end,
+                          const absl::Status& failure) const {
+    if (begin == end) return failure;
+    if (end - begin == 1) return Annotate(failure, StrCat("record ", begin));
+    const int64_t middle = begin + (end - begin) / 2;
+    for (const auto& [from, to] : {std::pair(begin, middle), std::pair(middle, end)}) {
+      std::vector<Tensor> rows;
+      for (const Tensor& column : columns) rows.push_back(column.Rows(from, to));
+      const absl::Status status = CallOnce(rows, to - from).status();
+      if (absl::IsCancelled(status)) return status;
+      if (!status.ok()) return NameRecord(columns, from, to, status);
+    }
+    return failure;  // of all together, such as too little memory
+  }
+
+  absl::StatusOr<std::shared_ptr<const DirectRun>> RunFor(int64_t records) const {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (Form& form : forms_) {
+        if (form.records != records) continue;
+        form.last_used = ++uses_;
+        return form.run;
+      }
+    }
+    WEIR_ASSIGN_OR_RETURN(DirectRun made, DirectRun::Make(*program_, {{records_, records}}));
+    auto run = std::make_shared<const DirectRun>(std::move(made));
+    std::lock_guard<std::mutex> lock(mutex_);
+    const Form form = {.records = records, .last_used = ++uses_, .run = run};
+    if (forms_.size() < kMostForms) {
+      forms_.push_back(form);
+    } else {
+      *std::min_element(forms_.begin(), forms_.end(), [](const Form& a, const Form& b) {
+        return a.last_used < b.last_used;
+      }) = form;
+    }
+    return run;
+  }
+
+  const std::shared_ptr<Program> program_;
+  const std::string records_;  // the symbol of their number
+  const std::shared_ptr<std::atomic<bool>> cancelled_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::vector<Form> forms_;
+  mutable uint64_t uses_ = 0;
+};
+
+absl::Status CheckColumns(const Program& program, std::string_view what,
+                          absl::Span<const uint32_t> values, const RecordType& record,
+                          const Dim& records) {
+  if (values.size() != record.size()) {
+    return InvalidArgument("the program has ", values.size(), " ", what, "s, the function ",
+                           ToString(record));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const TensorType& type = program.types[values[i]];
+    if (IsColumn(type, record[i], records)) continue;
+    return InvalidArgument("the program's ", what, " ", NameOf(program.plan, values[i]), " is ",
+                           type.ToString(), ", not ", record[i].ToString(), " for each of ",
+                           records.ToString(), " records");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+RecordSignature RecordSignature::Of(const Graph& graph, std::string_view function) {
+  const Region& body = graph.region(graph.FindFunction(function)->body);
+  RecordSignature signature;
+  for (const ValueId value : body.args) signature.parameters.push_back(graph.type(value));
+  for (const ValueId value : body.results) signature.results.push_back(graph.type(value));
+  return signature;
+}
+
+absl::StatusOr<std::unique_ptr<RecordFunction>> MakeProgramFunction(
+    std::shared_ptr<Program> program, const RecordSignature& signature,
+    std::shared_ptr<std::atomic<bool>> cancelled) {
+  const v1::Plan& plan = program->plan;
+  for (const auto* values : {&plan.inputs(), &plan.outputs()}) {
+    for (const uint32_t value : *values) {
+      if (value < program->types.size()) continue;
+      return InvalidArgument("the program's plan has no value ", value);
+    }
+  }
+  if (plan.inputs().empty()) return InvalidArgument("the program has no input");
+  const TensorType& first = program->types[plan.inputs(0)];
+  if (first.rank() == 0 || !first.shape[0].is_symbol()) {
+    return InvalidArgument("the program's input ", NameOf(plan, plan.inputs(0)), " is ",
+                           first.ToString(), ", without a symbol for the number of records");
+  }
+  const Dim records = first.shape[0];
+  WEIR_RETURN_IF_ERROR(
+      CheckColumns(*program, "input", plan.inputs(), signature.parameters, records));
+  WEIR_RETURN_IF_ERROR(
+      CheckColumns(*program, "output", plan.outputs(), signature.results, records));
+  std::string symbol = records.symbol();
+  return std::make_unique<ProgramFunction>(std::move(program), std::move(symbol),
+                                           std::move(cancelled));
+}
+
+}  // namespace weir
