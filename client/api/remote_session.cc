@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/api/grpc_status.h"
+#include "client/api/remote_flows.h"
 #include "common/base/status.h"
 #include "common/plan/tensor_chunks.h"
 #include "weir/v1/health.grpc.pb.h"
@@ -28,7 +29,8 @@ class RemoteSession : public Session {
       : address_(std::move(address)),
         jobs_(v1::Jobs::NewStub(channel)),
         compiler_(v1::Compiler::NewStub(channel)),
-        cluster_(v1::Cluster::NewStub(channel)) {}
+        cluster_(v1::Cluster::NewStub(channel)),
+        flows_(address_, channel) {}
 
   absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
                                             const std::vector<Tensor>& inputs) override {
@@ -132,6 +134,19 @@ class RemoteSession : public Session {
     return Translate(stream->Finish());
   }
 
+  absl::StatusOr<v1::DeployResponse> Deploy(const v1::DeployRequest& request) override {
+    return flows_.Deploy(request);
+  }
+  absl::StatusOr<std::unique_ptr<FlowStream>> Attach(const v1::FlowAttach& request) override {
+    return flows_.Attach(request);
+  }
+  absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) override { return flows_.Get(id); }
+  absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() override { return flows_.List(); }
+  absl::StatusOr<v1::ExplainFrontierResponse> ExplainFrontier(
+      const v1::ExplainFrontierRequest& request) override {
+    return flows_.Explain(request);
+  }
+
   absl::StatusOr<ExplainResult> Explain(const v1::Program& program) override {
     grpc::ClientContext context;
     v1::ExplainRequest request;
@@ -206,6 +221,7 @@ class RemoteSession : public Session {
   const std::unique_ptr<v1::Jobs::Stub> jobs_;
   const std::unique_ptr<v1::Compiler::Stub> compiler_;
   const std::unique_ptr<v1::Cluster::Stub> cluster_;
+  RemoteFlows flows_;
 };
 
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {

@@ -11,12 +11,14 @@
 #define WEIR_CLIENT_API_SESSION_H_
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/api/flow_stream.h"
 #include "common/tensor/tensor.h"
 #include "weir/v1/service.pb.h"
 
@@ -65,6 +67,16 @@ class Session {
   enum class LogMode { kSoFar, kFollow };
   virtual absl::Status Logs(const std::string& id, uint64_t offset, LogMode mode,
                             const std::function<void(const v1::LogEntry&)>& on_entry) = 0;
+  // --- Flows: jobs that stay deployed; deployed_flow.h feeds them and takes what comes out.
+  // A deployed flow outlives the session. Errors: INVALID_ARGUMENT with the place in the text,
+  // ALREADY_EXISTS as Submit.
+  virtual absl::StatusOr<v1::DeployResponse> Deploy(const v1::DeployRequest& request) = 0;
+  virtual absl::StatusOr<std::unique_ptr<FlowStream>> Attach(const v1::FlowAttach& request) = 0;
+  virtual absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) = 0;
+  virtual absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() = 0;
+  virtual absl::StatusOr<v1::ExplainFrontierResponse> ExplainFrontier(
+      const v1::ExplainFrontierRequest& request) = 0;
+
   virtual absl::StatusOr<ExplainResult> Explain(const v1::Program& program) = 0;
   virtual absl::StatusOr<std::vector<v1::Worker>> Workers() = 0;
   virtual absl::StatusOr<v1::Info> GetInfo() = 0;

@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   weir::cli::AddRun(&app, &exit_code);
   weir::cli::AddSubmit(&app, &exit_code);
   weir::cli::AddJobCommands(&app, &exit_code);
+  weir::cli::AddFlowCommands(&app, &exit_code);
   weir::cli::AddExplain(&app, &exit_code);
   weir::cli::AddClusterCommands(&app, &exit_code);
   weir::cli::AddOps(&app, &exit_code);

@@ -5,6 +5,10 @@
 #include "client/cli/exit_codes.h"
 #include "client/cli/job_input.h"
 #include "client/cli/job_output.h"
+#include "client/cli/output.h"
+#include "client/cli/signals.h"
+#include "common/base/status.h"
+#include "common/flow/flow_text.h"
 
 namespace weir::cli {
 namespace {
@@ -20,9 +24,19 @@ absl::Duration Limit(const Options& options) {
   return options.timeout > 0 ? absl::Seconds(options.timeout) : absl::InfiniteDuration();
 }
 
+bool IsFlow(const JobInput& job) {
+  const v1::Program& program = job.spec.program();
+  return program.format() == v1::Program::FORMAT_TEXT && LooksLikeFlow(program.source());
+}
+
 int Run(const Options& options) {
   absl::StatusOr<JobInput> job = ReadJob(options.job);
   if (!job.ok()) return FailUsage(options.common, job.status());
+  if (IsFlow(*job)) {
+    return FailUsage(options.common, InvalidArgument(options.job.program.model,
+                                                     " is a flow, which stays deployed: use "
+                                                     "`weir submit`"));
+  }
   absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(options.common);
   if (!session.ok()) return Fail(options.common, session.status());
   job->spec.set_workers(static_cast<uint32_t>(options.common.workers));
@@ -32,11 +46,57 @@ int Run(const Options& options) {
                 options.job.out);
 }
 
+// Returns: the exit code once the flow runs, or cannot.
+int AwaitRunning(const Options& options, Session* session, const std::string& id) {
+  CatchInterrupts();
+  const absl::Time deadline = absl::Now() + Limit(options);
+  std::string shown;
+  while (!Interrupted()) {
+    absl::StatusOr<v1::Job> job = session->Wait(id, absl::Milliseconds(100));
+    if (!job.ok()) return Fail(options.common, job.status());
+    if (job->state() == v1::Job::FAILED) {
+      PrintError(options.common.format,
+                 absl::Status(static_cast<absl::StatusCode>(job->failure().code()),
+                              job->failure().message()));
+    }
+    if (IsTerminal(job->state())) return ExitCodeOf(job->state());
+    if (job->state() == v1::Job::RUNNING) return kOk;
+    if (!options.common.quiet && job->waits_for() != shown) {
+      shown = job->waits_for();
+      std::cerr << "flow " << id << " waits for " << shown << "\n";
+    }
+    if (absl::Now() >= deadline) return kTimeout;
+  }
+  return kInterrupted;
+}
+
+int SubmitFlow(const Options& options, const JobInput& job, Session* session) {
+  if (job.spec.input_names_size() > 0 || !options.job.out.empty()) {
+    return FailUsage(options.common,
+                     InvalidArgument("a flow takes neither --in nor --out: `weir send` feeds it, "
+                                     "`weir receive` takes what comes out"));
+  }
+  v1::DeployRequest request;
+  request.set_flow(job.spec.program().source());
+  request.set_name(job.spec.program().name());
+  request.set_submission_id(job.spec.submission_id());
+  *request.mutable_labels() = job.spec.labels();
+  request.set_workers(static_cast<uint32_t>(options.common.workers));
+  absl::StatusOr<v1::DeployResponse> deployed = session->Deploy(request);
+  if (!deployed.ok()) return Fail(options.common, deployed.status());
+  std::cout << deployed->job().id() << std::endl;
+  if (deployed->already_existed() && !options.common.quiet) {
+    std::cerr << "the flow existed already\n";
+  }
+  return options.detach ? kOk : AwaitRunning(options, session, deployed->job().id());
+}
+
 int Submit(const Options& options) {
   absl::StatusOr<JobInput> job = ReadJob(options.job);
   if (!job.ok()) return FailUsage(options.common, job.status());
   absl::StatusOr<std::unique_ptr<Session>> session = OpenRemote(options.common);
   if (!session.ok()) return Fail(options.common, session.status());
+  if (IsFlow(*job)) return SubmitFlow(options, *job, session->get());
   job->spec.set_workers(static_cast<uint32_t>(options.common.workers));
   absl::StatusOr<v1::SubmitResponse> submitted = (*session)->Submit(job->spec, job->inputs);
   if (!submitted.ok()) return Fail(options.common, submitted.status());

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "client/embedded/embedded_flows.h"
 #include "common/base/status.h"
 #include "worker/device/cpu/compute_thread.h"
 
@@ -81,6 +82,22 @@ class EmbeddedSession : public Session {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<v1::DeployResponse> Deploy(const v1::DeployRequest& request) override {
+    return flows().Deploy(request);
+  }
+  absl::StatusOr<std::unique_ptr<FlowStream>> Attach(const v1::FlowAttach& request) override {
+    return AttachHere(flows(), request);
+  }
+  absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) override { return flows().Get(id); }
+  absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() override {
+    const v1::ListFlowsResponse response = flows().List();
+    return std::vector<v1::FlowStatus>(response.flows().begin(), response.flows().end());
+  }
+  absl::StatusOr<v1::ExplainFrontierResponse> ExplainFrontier(
+      const v1::ExplainFrontierRequest& request) override {
+    return flows().Explain(request);
+  }
+
   absl::StatusOr<ExplainResult> Explain(const v1::Program& program) override {
     WEIR_ASSIGN_OR_RETURN(Explanation explanation, coordinator().Explain(program));
     return ExplainResult{std::move(explanation.stages), std::move(explanation.fallbacks),
@@ -92,6 +109,7 @@ class EmbeddedSession : public Session {
 
  private:
   Coordinator& coordinator() { return *cluster_->coordinator(); }
+  FlowGateway flows() { return FlowGateway(cluster_->coordinator()); }
 
   const std::unique_ptr<EmbeddedCluster> cluster_;
 };

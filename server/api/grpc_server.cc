@@ -11,6 +11,7 @@
 #include "common/net/address.h"
 #include "common/net/event_loop.h"
 #include "common/net/grpc_link.h"
+#include "server/api/flows_service.h"
 #include "server/api/info_services.h"
 #include "server/api/jobs_service.h"
 #include "server/api/metrics.h"
@@ -54,6 +55,7 @@ class GrpcServer::Impl {
       : coordinator_(coordinator),
         loop_(MakeThreadEventLoop("weir-api")),
         jobs_(ServiceContext{coordinator, metrics, loop_}),
+        flows_(ServiceContext{coordinator, metrics, loop_}),
         compiler_(ServiceContext{coordinator, metrics, loop_}),
         cluster_(ServiceContext{coordinator, metrics, loop_}),
         workers_({.address = options.address, .loop = loop_}, coordinator->Acceptor()),
@@ -70,6 +72,7 @@ class GrpcServer::Impl {
         options.credentials != nullptr ? options.credentials : grpc::InsecureServerCredentials(),
         &port);
     builder.RegisterService(&jobs_);
+    builder.RegisterService(&flows_);
     builder.RegisterService(&compiler_);
     builder.RegisterService(&cluster_);
     builder.RegisterService(workers_.service());
@@ -133,6 +136,7 @@ class GrpcServer::Impl {
   Coordinator* const coordinator_;
   const std::shared_ptr<EventLoop> loop_;
   JobsService jobs_;
+  FlowsService flows_;
   CompilerService compiler_;
   ClusterService cluster_;
   GrpcLinkService workers_;

@@ -36,6 +36,34 @@ MetricFamily Figures(std::string name, std::string help, MetricType type, std::s
   return family;
 }
 
+std::vector<MetricFamily> FlowFigures(const FlowStats& flows) {
+  const ProgressCounters& progress = flows.progress;
+  return {
+      Figures("weir_flows", "Flows that have not ended.", MetricType::Gauge, "",
+              {{"", flows.deployed}}),
+      Figures("weir_flow_clients", "Clients that are attached to flows.", MetricType::Gauge, "",
+              {{"", flows.clients}}),
+      Figures("weir_flow_records_total", "Records that went into and came out of flows.",
+              MetricType::Counter, "direction",
+              {{"in", flows.records_in}, {"out", flows.records_out}}),
+      Figures("weir_flow_epochs_total", "Epochs that were completed at outputs and probes.",
+              MetricType::Counter, "", {{"", flows.epochs}}),
+      Figures("weir_progress_bytes_total",
+              "Bytes of progress tracking: batches of workers in, frontiers out.",
+              MetricType::Counter, "direction",
+              {{"in", progress.bytes_in}, {"out", progress.bytes_out}}),
+      Figures("weir_progress_batches_total", "Batches of progress, by what became of them.",
+              MetricType::Counter, "outcome",
+              {{"taken", progress.batches}, {"refused", progress.refused}}),
+      Figures("weir_progress_changes_total", "Changes of counts in the batches that were taken.",
+              MetricType::Counter, "", {{"", progress.changes}}),
+      Figures("weir_progress_updates_total", "Updates of frontiers, each counted once.",
+              MetricType::Counter, "", {{"", progress.updates}}),
+      Figures("weir_progress_frontier_moves_total", "Elements of frontiers that came or went.",
+              MetricType::Counter, "", {{"", progress.frontier_moves}}),
+  };
+}
+
 std::vector<MetricFamily> CoordinatorFigures(const CoordinatorStats& stats) {
   auto ended = [&stats](v1::Job::State state) {
     auto it = stats.jobs_ended.find(state);
@@ -93,9 +121,9 @@ void ServerMetrics::CountCall(const std::string& method, int code, absl::Duratio
 
 std::string ServerMetrics::Text() const {
   std::vector<MetricFamily> families = registry_.Collect();
-  for (MetricFamily& family : CoordinatorFigures(coordinator_->Stats())) {
-    families.push_back(std::move(family));
-  }
+  const CoordinatorStats stats = coordinator_->Stats();
+  for (MetricFamily& family : CoordinatorFigures(stats)) families.push_back(std::move(family));
+  for (MetricFamily& family : FlowFigures(stats.flows)) families.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(families);
 }
 

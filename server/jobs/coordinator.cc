@@ -177,6 +177,8 @@ class Coordinator::Impl : public CoordinatorOutbox, public std::enable_shared_fr
     }
   }
 
+  void Defer(std::function<void()> call) override { deferred_.push_back(std::move(call)); }
+
   // --- What the public methods need. REQUIRES: in a Turn.
 
   CoordinatorCore& core() { return core_; }
@@ -394,6 +396,10 @@ absl::StatusOr<JobOutcome> Coordinator::Wait(std::string_view job_id, absl::Time
 absl::StatusOr<JobOutcome> Coordinator::Result(std::string_view job_id) {
   Impl::Turn turn(impl_.get());
   WEIR_ASSIGN_OR_RETURN(JobEntry * job, impl_->core().Find(job_id));
+  if (job->view.is_flow()) {
+    return absl::FailedPreconditionError(
+        StrCat("job ", job_id, " is a flow: what comes out of it goes to who is attached to it"));
+  }
   if (job->view.state() != v1::Job::SUCCEEDED) {
     return absl::FailedPreconditionError(StrCat("job ", job_id, " has no results: its state is ",
                                                 v1::Job::State_Name(job->view.state())));
@@ -459,6 +465,11 @@ v1::Info Coordinator::Info() const {
 CoordinatorStats Coordinator::Stats() {
   Impl::Turn turn(impl_.get());
   return impl_->core().Stats();
+}
+
+void Coordinator::Enter(const std::function<void(CoordinatorCore& core)>& visit) {
+  Impl::Turn turn(impl_.get());
+  visit(impl_->core());
 }
 
 const Limits& Coordinator::limits() const { return impl_->limits(); }

@@ -15,6 +15,7 @@ CoordinatorCore::CoordinatorCore(Limits limits, Clock* clock,
       outbox_(outbox),
       workers_(limits),
       jobs_(limits),
+      flows_(limits, {clock, outbox, &workers_, &programs_, &jobs_}),
       last_tick_(clock->Now()) {}
 
 // ---- Clients ----
@@ -41,29 +42,43 @@ absl::StatusOr<ProgramEntry*> CoordinatorCore::ProgramFor(const PreparedSubmissi
   return program;
 }
 
-absl::StatusOr<CoordinatorCore::Accepted> CoordinatorCore::Submit(PreparedSubmission prepared) {
-  Submission& submission = prepared.submission;
-  v1::JobSpec& spec = submission.spec;
-  if (!spec.submission_id().empty()) {
-    if (JobEntry* existing = jobs_.FindBySubmission(spec.submission_id())) {
-      return Repeated(*existing, prepared.digest);
+absl::StatusOr<std::optional<CoordinatorCore::Accepted>> CoordinatorCore::Known(
+    const std::string& submission_id, const SpecDigest& digest) {
+  if (!submission_id.empty()) {
+    if (JobEntry* existing = jobs_.FindBySubmission(submission_id)) {
+      return Repeated(*existing, digest);
     }
   }
   if (draining_) return absl::UnavailableError("the coordinator is shutting down");
+  return std::nullopt;
+}
+
+v1::Job CoordinatorCore::NewJob(const std::string& submission_id, const std::string& name,
+                                Labels labels) {
+  v1::Job view;
+  view.set_id(new_job_id_());
+  view.set_submission_id(submission_id);
+  view.set_state(v1::Job::QUEUED);
+  view.set_program_name(name);
+  view.set_created_unix_ms(absl::ToUnixMillis(clock_->WallNow()));
+  view.mutable_labels()->swap(labels);
+  return view;
+}
+
+absl::StatusOr<CoordinatorCore::Accepted> CoordinatorCore::Submit(PreparedSubmission prepared) {
+  Submission& submission = prepared.submission;
+  v1::JobSpec& spec = submission.spec;
+  WEIR_ASSIGN_OR_RETURN(std::optional<Accepted> known,
+                        Known(spec.submission_id(), prepared.digest));
+  if (known.has_value()) return *std::move(known);
   if (queue_.size() >= static_cast<size_t>(limits_.max_queued_jobs)) {
     return absl::ResourceExhaustedError(
         StrCat(queue_.size(), " jobs are waiting; at most ", limits_.max_queued_jobs, " may"));
   }
   WEIR_ASSIGN_OR_RETURN(ProgramEntry * program, ProgramFor(prepared));
   jobs_.Prune();
-  v1::Job view;
-  view.set_id(new_job_id_());
-  view.set_submission_id(spec.submission_id());
-  view.set_state(v1::Job::QUEUED);
-  view.set_program_name(spec.program().name());
-  view.set_created_unix_ms(absl::ToUnixMillis(clock_->WallNow()));
-  view.mutable_labels()->swap(*spec.mutable_labels());
-  JobEntry* job = jobs_.Add(std::move(view), std::move(prepared.digest));
+  JobEntry* job = jobs_.Add(NewJob(spec.submission_id(), spec.program().name(), spec.labels()),
+                            std::move(prepared.digest));
   job->program = program->id;
   job->workers_wanted = spec.workers();
   job->runs_left = 1 + spec.repeat();
@@ -79,6 +94,20 @@ absl::StatusOr<CoordinatorCore::Accepted> CoordinatorCore::Submit(PreparedSubmis
   return Accepted{job->view, false, prepared.program_key};
 }
 
+absl::StatusOr<CoordinatorCore::Accepted> CoordinatorCore::Deploy(PreparedFlow prepared) {
+  const v1::DeployRequest& request = prepared.request;
+  WEIR_ASSIGN_OR_RETURN(std::optional<Accepted> known,
+                        Known(request.submission_id(), prepared.digest));
+  if (known.has_value()) return *std::move(known);
+  jobs_.Prune();
+  const std::string name = request.name().empty() ? prepared.flow->name : request.name();
+  v1::Job view = NewJob(request.submission_id(), name, request.labels());
+  WEIR_ASSIGN_OR_RETURN(JobEntry * job, flows_.Deploy(std::move(prepared), std::move(view)));
+  ++stats_.jobs_accepted;
+  Advance();
+  return Accepted{job->view, false, ""};
+}
+
 absl::StatusOr<JobEntry*> CoordinatorCore::Find(std::string_view job_id) {
   JobEntry* job = jobs_.Find(job_id);
   if (job == nullptr) return absl::NotFoundError(StrCat("there is no job '", job_id, "'"));
@@ -87,7 +116,9 @@ absl::StatusOr<JobEntry*> CoordinatorCore::Find(std::string_view job_id) {
 
 absl::StatusOr<v1::Job> CoordinatorCore::Cancel(std::string_view job_id) {
   WEIR_ASSIGN_OR_RETURN(JobEntry * job, Find(job_id));
-  if (!job->ended()) {
+  if (flows_.Has(*job)) {
+    flows_.Cancel(*job);
+  } else if (!job->ended()) {
     AbandonRun(job, "the job was cancelled");
     *job->view.mutable_failure() = FailureOf(absl::CancelledError("the job was cancelled"), "");
     Note(job, "cancelled");
@@ -139,6 +170,7 @@ void CoordinatorCore::OnCompiled(uint64_t id,
       JobEntry* job = jobs_.Get(sequence);
       if (job != nullptr && job->program == id) Fail(job, compiled.status());
     }
+    flows_.OnCompileFailed(id, compiled.status());
     programs_.Remove(id);
   }
   Advance();
@@ -175,6 +207,7 @@ void CoordinatorCore::OnTick() {
       Fail(job, v1::Failure(job->run->consequence));
     }
   }
+  flows_.OnTick();
   Advance();
 }
 
@@ -182,6 +215,7 @@ void CoordinatorCore::FailAll(const absl::Status& reason) {
   std::vector<uint64_t> all = queue_;
   all.insert(all.end(), running_.begin(), running_.end());
   for (uint64_t sequence : all) Fail(jobs_.Get(sequence), reason);
+  flows_.FailAll(reason);
   Advance();
 }
 
@@ -191,8 +225,10 @@ void CoordinatorCore::ReleaseResults(std::string_view job_id) {
 
 CoordinatorStats CoordinatorCore::Stats() const {
   CoordinatorStats stats = stats_;
+  stats.flows = flows_.Stats();
+  for (const auto& [state, count] : stats.flows.ended) stats.jobs_ended[state] += count;
   stats.jobs_queued = static_cast<int64_t>(queue_.size());
-  stats.jobs_running = static_cast<int64_t>(running_.size());
+  stats.jobs_running = static_cast<int64_t>(running_.size()) + stats.flows.deployed;
   for (const auto& [id, worker] : workers_.entries()) {
     if (worker.state == v1::Worker::READY) ++stats.workers_ready;
     if (worker.state == v1::Worker::DRAINING) ++stats.workers_draining;

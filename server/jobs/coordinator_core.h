@@ -13,37 +13,21 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/base/clock.h"
+#include "server/flows/flow_core.h"
+#include "server/jobs/coordinator_outbox.h"
 #include "server/jobs/job_table.h"
 #include "server/jobs/program_table.h"
 #include "server/jobs/worker_table.h"
 #include "weir/v1/worker.pb.h"
 
 namespace weir {
-
-enum class JobEvent {
-  kAccepted,
-  kProgress,  // state or log
-  kEnded,     // results included
-};
-
-// What the core asks of the world. Calls return at once and never call the core back.
-class CoordinatorOutbox {
- public:
-  virtual ~CoordinatorOutbox() = default;
-  virtual void SendToWorker(uint64_t worker, const v1::CoordinatorMessage& message,
-                            std::vector<Tensor> payloads) = 0;
-  // Ends the connection; OnWorkerClosed need not follow.
-  virtual void CloseWorker(uint64_t worker, const absl::Status& reason) = 0;
-  // Compiles a program, then calls OnCompiled.
-  virtual void Compile(uint64_t program, const v1::Program& source) = 0;
-  virtual void OnJob(const JobEntry& job, JobEvent event) = 0;
-};
 
 struct CoordinatorStats {
   int64_t jobs_accepted = 0;
@@ -57,6 +41,7 @@ struct CoordinatorStats {
   int64_t feed_bytes = 0;
   int64_t result_bytes = 0;
   int64_t other_tensor_bytes = 0;  // that passed the coordinator without need
+  FlowStats flows;
 };
 
 class CoordinatorCore {
@@ -74,12 +59,17 @@ class CoordinatorCore {
   // Returns: NOT_FOUND for an unknown program id, ALREADY_EXISTS for a submission id that names
   // another job, RESOURCE_EXHAUSTED while the queue is full, UNAVAILABLE while draining.
   absl::StatusOr<Accepted> Submit(PreparedSubmission prepared);
+  // As Submit, for a job that stays deployed.
+  absl::StatusOr<Accepted> Deploy(PreparedFlow prepared);
+  // Flows beside what they have in common with other jobs.
+  FlowCore& flows() { return flows_; }
   // Returns: NOT_FOUND that names the id.
   absl::StatusOr<JobEntry*> Find(std::string_view job_id);
   absl::StatusOr<v1::ListResponse> List(const v1::ListRequest& request) const {
     return jobs_.List(request);
   }
-  // A job that has ended stays as it is. Returns: the job.
+  // A job that has ended stays as it is; a flow has ended once its workers have stopped. Returns:
+  // the job.
   absl::StatusOr<v1::Job> Cancel(std::string_view job_id);
   // Nobody will ask for the results of this job again.
   void ReleaseResults(std::string_view job_id);
@@ -109,7 +99,7 @@ class CoordinatorCore {
   // Takes no more jobs; idle() tells when the last one is over.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
-  bool idle() const { return queue_.empty() && running_.empty(); }
+  bool idle() const { return queue_.empty() && running_.empty() && flows_.idle(); }
   // Fails every job that has not ended.
   void FailAll(const absl::Status& reason);
 
@@ -118,6 +108,11 @@ class CoordinatorCore {
 
  private:
   absl::StatusOr<Accepted> Repeated(const JobEntry& job, const SpecDigest& digest) const;
+  // Returns: the job that this is a repetition of; nothing for a new one. Errors: ALREADY_EXISTS,
+  // UNAVAILABLE while draining.
+  absl::StatusOr<std::optional<Accepted>> Known(const std::string& submission_id,
+                                                const SpecDigest& digest);
+  v1::Job NewJob(const std::string& submission_id, const std::string& name, Labels labels);
   absl::StatusOr<ProgramEntry*> ProgramFor(const PreparedSubmission& prepared);
 
   // Starts what can start.
@@ -125,7 +120,6 @@ class CoordinatorCore {
   void TryStart(JobEntry* job);
   absl::Status Bind(JobEntry* job, const CompiledProgram& program);
   void BeginRun(JobEntry* job, ProgramEntry* program, std::vector<uint64_t> workers);
-  void LoadOn(WorkerEntry* worker, const ProgramEntry& program);
   // Sends StartRun if every worker has loaded the program.
   void StartIfLoaded(JobEntry* job);
   void SendStart(JobEntry* job, int rank);
@@ -158,6 +152,7 @@ class CoordinatorCore {
   WorkerTable workers_;
   ProgramTable programs_;
   JobTable jobs_;
+  FlowCore flows_;
   std::vector<uint64_t> queue_;            // jobs that have not begun, in order
   std::vector<uint64_t> running_;          // jobs with a run
   std::map<uint64_t, uint64_t> run_jobs_;  // run -> job

@@ -8,6 +8,7 @@
 #include "common/plan/printed.h"
 #include "common/plan/run_counters.h"
 #include "server/jobs/coordinator_core.h"
+#include "server/jobs/send_program.h"
 
 namespace weir {
 namespace {
@@ -36,6 +37,7 @@ void CoordinatorCore::Advance() {
     if (running_.size() >= static_cast<size_t>(limits_.max_jobs_in_flight)) break;
     if (JobEntry* job = jobs_.Get(sequence)) TryStart(job);
   }
+  flows_.Advance();
   for (uint64_t program : programs_.Prune(limits_.max_programs)) {
     v1::CoordinatorMessage message;
     message.mutable_unload_program()->set_program_id(program);
@@ -116,7 +118,7 @@ void CoordinatorCore::BeginRun(JobEntry* job, ProgramEntry* program,
     WorkerEntry* worker = workers_.Find(id);
     ++worker->runs;
     job->view.add_workers(worker->name());
-    LoadOn(worker, *program);
+    SendProgram(*program, worker, outbox_);
   }
   job->run = std::move(run);
   if (job->view.state() != v1::Job::RUNNING) {
@@ -124,23 +126,6 @@ void CoordinatorCore::BeginRun(JobEntry* job, ProgramEntry* program,
     outbox_->OnJob(*job, JobEvent::kProgress);
   }
   StartIfLoaded(job);
-}
-
-void CoordinatorCore::LoadOn(WorkerEntry* worker, const ProgramEntry& program) {
-  if (!worker->programs.try_emplace(program.id, WorkerEntry::Load::kSent).second) return;
-  const PartitionedPlan& plan = program.compiled->plan;
-  v1::CoordinatorMessage message;
-  v1::LoadProgram* load = message.mutable_load_program();
-  load->set_program_id(program.id);
-  *load->mutable_plan() = plan.plan;
-  std::vector<Tensor> payloads;
-  for (const auto& [name, tensor] : plan.blobs) {
-    if (!worker->blobs.insert(name).second) continue;
-    load->add_blobs(name);
-    *load->add_blob_headers() = HeaderOf(tensor);
-    payloads.push_back(tensor);
-  }
-  outbox_->SendToWorker(worker->id, message, std::move(payloads));
 }
 
 void CoordinatorCore::StartIfLoaded(JobEntry* job) {
@@ -177,14 +162,7 @@ void CoordinatorCore::SendStart(JobEntry* job, int rank) {
   start->set_rank(static_cast<uint32_t>(rank));
   start->set_profile(job->profile);
   start->set_memory_budget(job->memory_budget);
-  for (uint64_t id : run.workers) {
-    const v1::Register& hello = workers_.Find(id)->hello;
-    v1::Peer* peer = start->add_peers();
-    peer->set_worker_id(id);
-    peer->set_incarnation(hello.incarnation());
-    peer->set_data_address(hello.data_address());
-    peer->set_name(hello.name());
-  }
+  for (uint64_t id : run.workers) *start->add_peers() = PeerOf(*workers_.Find(id));
   for (const auto& [symbol, value] : job->bound.symbols)
     (*start->mutable_symbols())[symbol] = value;
   std::vector<Tensor> payloads;
@@ -239,7 +217,7 @@ void CoordinatorCore::OnWorkerMessage(uint64_t id, const v1::WorkerMessage& mess
     }
     case v1::WorkerMessage::kDraining:
       worker->state = v1::Worker::DRAINING;
-      return;
+      return flows_.OnWorkerDraining(*worker);
     case v1::WorkerMessage::kProgramLoaded:
       OnProgramLoaded(worker, message.program_loaded());
       break;
@@ -249,6 +227,8 @@ void CoordinatorCore::OnWorkerMessage(uint64_t id, const v1::WorkerMessage& mess
     case v1::WorkerMessage::kRegister:
     case v1::WorkerMessage::KIND_NOT_SET:
       return;
+    default:
+      return flows_.OnWorkerMessage(*worker, message, std::move(payloads));
   }
   Advance();
 }
@@ -279,6 +259,7 @@ void CoordinatorCore::OnProgramLoaded(WorkerEntry* worker, const v1::ProgramLoad
   } else {
     program->second = WorkerEntry::Load::kLoaded;
   }
+  flows_.OnProgramLoaded(*worker, loaded);
   const std::vector<uint64_t> running = running_;
   for (uint64_t sequence : running) {
     JobEntry* job = jobs_.Get(sequence);
@@ -372,6 +353,7 @@ void CoordinatorCore::LoseWorker(uint64_t id, const absl::Status& reason) {
   const std::string name = worker->name();
   const bool drains = worker->state == v1::Worker::DRAINING;
   if (workers_.Disconnect(id, clock_->Now())) ++stats_.workers_lost;
+  flows_.OnWorkerLost(id, name, reason);
   const std::vector<uint64_t> running = running_;
   for (uint64_t sequence : running) {
     JobEntry* job = jobs_.Get(sequence);

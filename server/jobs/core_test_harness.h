@@ -2,6 +2,7 @@
 #ifndef WEIR_SERVER_JOBS_CORE_TEST_HARNESS_H_
 #define WEIR_SERVER_JOBS_CORE_TEST_HARNESS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -70,6 +71,7 @@ class CoreHarness : public CoordinatorOutbox {
   void OnJob(const JobEntry& job, JobEvent event) override {
     if (event == JobEvent::kEnded) ended.push_back(job.view);
   }
+  void Defer(std::function<void()> call) override { deferred.push_back(std::move(call)); }
 
   // --- What tests do.
   void AddWorker(uint64_t id, const std::string& name, const std::string& numerics = "cpu") {
@@ -177,6 +179,7 @@ class CoreHarness : public CoordinatorOutbox {
   std::vector<uint64_t> closed;
   std::vector<uint64_t> compiling;
   std::vector<v1::Job> ended;
+  std::vector<std::function<void()>> deferred;
   CoordinatorCore core;
 
  private:

@@ -55,15 +55,7 @@ absl::Status CheckSpec(const Submission& submission, const Limits& limits) {
   if (spec.submission_id().size() > limits.max_name_bytes) {
     return TooMuch("bytes of submission id", spec.submission_id().size(), limits.max_name_bytes);
   }
-  if (spec.labels_size() > limits.max_labels) {
-    return TooMuch("labels", spec.labels_size(), limits.max_labels);
-  }
-  for (const auto& [key, value] : spec.labels()) {
-    const size_t bytes = std::max(key.size(), value.size());
-    if (bytes > limits.max_name_bytes) {
-      return TooMuch("bytes in one label", bytes, limits.max_name_bytes);
-    }
-  }
+  WEIR_RETURN_IF_ERROR(CheckLabels(spec.labels(), limits));
   uint64_t bytes = 0;
   for (const Tensor& tensor : submission.inputs) bytes += static_cast<uint64_t>(tensor.num_bytes());
   if (bytes > limits.max_input_bytes) {
@@ -85,16 +77,33 @@ SpecDigest DigestOf(const Submission& submission, const std::string& program_key
   digest.inputs = ContentDigest(text);
   digest.options = StrCat(spec.workers(), "/", spec.repeat(), "/", spec.memory_budget(), "/",
                           spec.profile() ? 1 : 0);
-  text.clear();
-  const std::map<std::string, std::string> labels(spec.labels().begin(), spec.labels().end());
-  for (const auto& [key, value] : labels) {
-    StrAppend(&text, key.size(), ":", key, value.size(), ":", value);
-  }
-  digest.labels = ContentDigest(text);
+  digest.labels = DigestOfLabels(spec.labels());
   return digest;
 }
 
 }  // namespace
+
+absl::Status CheckLabels(const Labels& labels, const Limits& limits) {
+  if (labels.size() > static_cast<size_t>(limits.max_labels)) {
+    return TooMuch("labels", labels.size(), limits.max_labels);
+  }
+  for (const auto& [key, value] : labels) {
+    const size_t bytes = std::max(key.size(), value.size());
+    if (bytes > limits.max_name_bytes) {
+      return TooMuch("bytes in one label", bytes, limits.max_name_bytes);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string DigestOfLabels(const Labels& labels) {
+  std::string text;
+  const std::map<std::string, std::string> sorted(labels.begin(), labels.end());
+  for (const auto& [key, value] : sorted) {
+    StrAppend(&text, key.size(), ":", key, value.size(), ":", value);
+  }
+  return ContentDigest(text);
+}
 
 absl::Status UnknownProgram(std::string_view id) {
   return absl::NotFoundError(

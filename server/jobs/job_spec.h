@@ -28,6 +28,12 @@ struct SpecDigest {
   static SpecDigest FromString(std::string_view text);
 };
 
+using Labels = google::protobuf::Map<std::string, std::string>;
+// Errors: ResourceExhausted, with the limit.
+absl::Status CheckLabels(const Labels& labels, const Limits& limits);
+// The same whatever the order.
+std::string DigestOfLabels(const Labels& labels);
+
 struct Submission {
   v1::JobSpec spec;
   std::vector<Tensor> inputs;

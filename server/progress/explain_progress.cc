@@ -23,8 +23,8 @@ void AddShares(const JobProgress& job, Wait wait, std::vector<Wait>* waits) {
     waits->push_back(std::move(wait));
     return;
   }
-  const auto client = job.setup().clients.find(location.port.vertex);
-  if (client != job.setup().clients.end()) wait.client = client->second;
+  const auto client = job.clients().find(location.port.vertex);
+  if (client != job.clients().end()) wait.client = client->second;
   for (const auto& [id, worker] : job.workers()) {
     const MutableAntichain* const held = worker.receiver.HeldAt(wait.outstanding.location);
     if (held == nullptr) continue;

@@ -12,7 +12,8 @@ JobProgress::JobProgress(Setup setup, std::shared_ptr<const Topology> topology, 
       topology_(std::move(topology)),
       began_(now),
       reachability_(std::make_unique<Reachability>(topology_)),
-      tracker_(std::make_unique<Tracker>(topology_)) {}
+      tracker_(std::make_unique<Tracker>(topology_)),
+      clients_(setup_.clients) {}
 
 absl::Status JobProgress::CheckOpen() const {
   if (state_ == State::kStarting || state_ == State::kRunning) return absl::OkStatus();
@@ -192,6 +193,11 @@ void JobProgress::OnWorkerLost(uint64_t id, const absl::Status& why, absl::Time 
     worker.part = Part::kLost;
   }
   OnTick(now);
+}
+
+void JobProgress::OnClientFeeds(VertexId source, std::string client) {
+  lost_clients_.erase(client);
+  clients_[source] = std::move(client);
 }
 
 void JobProgress::OnClientLost(std::string_view client, absl::Time now) {

@@ -50,7 +50,7 @@ class JobProgress {
     uint64_t generation = 1;
     // What sources begin with; after a checkpoint at e it is e + 1.
     int64_t first_epoch = 0;
-    // The client that feeds a source, for explanations; a source without one feeds itself.
+    // As OnClientFeeds.
     std::map<VertexId, std::string> clients;
     ProgressLimits limits;
   };
@@ -103,7 +103,9 @@ class JobProgress {
   // The connection is gone or silent for too long; `stops_by` is when the worker has fenced itself
   // for certain.
   void OnWorkerLost(uint64_t worker, const absl::Status& why, absl::Time stops_by, absl::Time now);
-  // The client of this name feeds nothing any more; for explanations.
+  // For explanations: from now on the client of this name feeds the source (one without a client
+  // feeds itself), or feeds nothing any more.
+  void OnClientFeeds(VertexId source, std::string client);
   void OnClientLost(std::string_view client, absl::Time now);
 
   // Works out all that has arrived. Returns: what goes to all of working(); nothing if no frontier
@@ -133,6 +135,7 @@ class JobProgress {
   const Topology& topology() const { return *topology_; }
   const Setup& setup() const { return setup_; }
   absl::Time began() const { return began_; }
+  const std::map<VertexId, std::string>& clients() const { return clients_; }
   // When the client was lost; nothing if it was not.
   std::optional<absl::Time> ClientLostAt(std::string_view client) const;
   ProgressCounters counters() const;
@@ -161,6 +164,7 @@ class JobProgress {
   std::unique_ptr<Tracker> tracker_;
   std::map<uint64_t, Worker> workers_;
   int64_t working_ = 0;  // how many of them
+  std::map<VertexId, std::string> clients_;
   std::map<std::string, absl::Time, std::less<>> lost_clients_;
   State state_ = State::kStarting;
   absl::Status status_;

@@ -1,0 +1,21 @@
+// Calls of the service of flows that do not end at once (calls.h).
+#ifndef WEIR_SERVER_API_FLOW_CALLS_H_
+#define WEIR_SERVER_API_FLOW_CALLS_H_
+
+#include "server/api/calls.h"
+#include "weir/v1/flows.pb.h"
+
+namespace weir {
+
+grpc::ServerUnaryReactor* BeginDeploy(const ServiceContext& context,
+                                      grpc::CallbackServerContext* call,
+                                      const v1::DeployRequest* request,
+                                      v1::DeployResponse* response);
+grpc::ServerBidiReactor<v1::AttachRequest, v1::AttachResponse>* BeginAttach(
+    const ServiceContext& context, grpc::CallbackServerContext* call);
+grpc::ServerWriteReactor<v1::FlowStatus>* BeginWatch(const ServiceContext& context,
+                                                     const v1::WatchFlowRequest* request);
+
+}  // namespace weir
+
+#endif  // WEIR_SERVER_API_FLOW_CALLS_H_

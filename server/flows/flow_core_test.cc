@@ -1,0 +1,369 @@
+#include "server/flows/flow_core.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/status.h"
+#include "server/flows/flow_test_harness.h"
+
+namespace weir {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr int64_t kRecord = 16;  // bytes of a record of kCopy: a value and its origin
+
+TEST(FlowCoreTest, RecordsGoToWorkersInTurnAndComeOutByEpoch) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(2);
+  EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
+  EXPECT_TRUE(harness.Job(job).view.is_flow());
+  EXPECT_THAT(harness.Job(job).view.workers(), ElementsAre("a", "b"));
+  EXPECT_EQ(harness.workers[2]->deploy.rank(), 1u);
+  EXPECT_EQ(harness.workers[2]->deploy.peers(0).name(), "a");
+  EXPECT_EQ(harness.workers[1]->deploy.programs().size(), 1u);
+
+  const uint64_t client = *harness.Attach(job, "c", 0, 0);
+  EXPECT_THAT(harness.Heard(client), ElementsAre("attached"));
+  ASSERT_EQ(harness.Send(client, 1, 0, {7, 8}), absl::OkStatus());
+  ASSERT_EQ(harness.Send(client, 2, 0, {9}), absl::OkStatus());
+  ASSERT_EQ(harness.Send(client, 3, 1, {5}), absl::OkStatus());
+  harness.Settle();
+  EXPECT_THAT(harness.workers[1]->waiting, SizeIs(2));
+  EXPECT_THAT(harness.workers[2]->waiting, SizeIs(1));
+  EXPECT_THAT(harness.Heard(client), ElementsAre("in: taken 3, epoch 0, bytes 0/64"));
+
+  // Origins go on within an epoch, whichever worker has the records.
+  harness.RunOne(2);
+  EXPECT_THAT(harness.Heard(client), ElementsAre("in: taken 3, epoch 0, bytes 16/64",
+                                                 "records 1 of epoch 0: 9@2"));
+  ASSERT_EQ(harness.Advance(client, 4, 1), absl::OkStatus());
+  harness.Settle();
+  EXPECT_THAT(harness.Heard(client), ElementsAre("in: taken 4, epoch 1, bytes 16/64"));
+  harness.RunOne(1);
+  EXPECT_THAT(harness.Heard(client),
+              ElementsAre("in: taken 4, epoch 1, bytes 48/64", "records 2 of epoch 0: 7@0 8@1",
+                          "complete 3: before 1"));
+  ASSERT_EQ(harness.Advance(client, 5, 0, true), absl::OkStatus());
+  harness.Settle();
+  EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
+  harness.RunAll();
+  EXPECT_THAT(harness.Heard(client), ElementsAre("in: taken 5, epoch 1, bytes 64/64",
+                                                 "records 4 of epoch 1: 5@0", "complete 5: all",
+                                                 "ended SUCCEEDED"));
+  EXPECT_EQ(harness.State(job), v1::Job::SUCCEEDED);
+  EXPECT_TRUE(harness.workers[1]->stopped && harness.workers[2]->stopped);
+  EXPECT_TRUE(harness.core.idle());
+  EXPECT_EQ(harness.ended.size(), 1u);
+}
+
+TEST(FlowCoreTest, EveryFunctionIsCompiledOnceForAllFlows) {
+  FlowHarness harness;
+  ASSERT_TRUE(harness.Deploy().ok());
+  ASSERT_TRUE(harness.Deploy().ok());
+  EXPECT_THAT(harness.compiling, SizeIs(1));
+  EXPECT_EQ(harness.Job("job-1").view.waits_for(), "the compiler");
+  harness.CompileAll();
+  EXPECT_EQ(harness.Job("job-1").view.waits_for(), "a worker: none is ready");
+  harness.AddWorker(1, "a");
+  harness.LoadAll();
+  harness.Settle();
+  EXPECT_EQ(harness.State("job-1"), v1::Job::RUNNING);
+  EXPECT_EQ(harness.State("job-2"), v1::Job::RUNNING);
+}
+
+TEST(FlowCoreTest, AFunctionThatDoesNotCompileFailsTheFlow) {
+  FlowHarness harness;
+  ASSERT_TRUE(harness.Deploy().ok());
+  harness.core.OnCompiled(harness.compiling.front(), absl::InvalidArgumentError("no rule"));
+  EXPECT_EQ(harness.State("job-1"), v1::Job::FAILED);
+  EXPECT_EQ(harness.Job("job-1").view.failure().message(), "function @same: no rule");
+  EXPECT_TRUE(harness.core.idle());
+}
+
+TEST(FlowCoreTest, ASubmissionIdNamesOneFlow) {
+  FlowHarness harness;
+  ASSERT_TRUE(harness.Deploy(kCopy, "s").ok());
+  auto again = harness.Deploy(kCopy, "s");
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(again->already_existed);
+  EXPECT_EQ(again->job.id(), "job-1");
+  const auto other = harness.Deploy(kCopy, "s", 7);
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST(FlowCoreTest, WhatIsNotTakenIsRefusedAndNamed) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(1);
+  const uint64_t client = *harness.Attach(job, "c", 0, 0);
+  EXPECT_EQ(harness.Send(client, 1, 0, {1}).code(), absl::StatusCode::kFailedPrecondition);
+  harness.Heard(client);
+  EXPECT_THAT(harness.Send(client, 2, 0, {1}).message(), HasSubstr("number 1 is due"));
+  ASSERT_EQ(harness.Advance(client, 1, 3), absl::OkStatus());
+  EXPECT_THAT(harness.Send(client, 2, 2, {1}).message(), HasSubstr("epoch 2 is over"));
+  EXPECT_THAT(harness.Advance(client, 2, 1).message(), HasSubstr("cannot go back to 1"));
+  ToFlow wrong;
+  wrong.message.mutable_records()->set_port("in");
+  wrong.message.mutable_records()->set_number(2);
+  wrong.message.mutable_records()->set_epoch(3);
+  wrong.tensors = {Tensor::Of<float>({1}, {1})};
+  EXPECT_THAT(harness.core.flows().Take(client, wrong).message(),
+              AllOf(HasSubstr("input 'in'"), HasSubstr("f32[1]")));
+  wrong.tensors = {Tensor::Scalar<int64_t>(1)};
+  EXPECT_THAT(harness.core.flows().Take(client, wrong).message(), HasSubstr("axis of records"));
+  wrong.message.mutable_records()->set_port("nowhere");
+  EXPECT_THAT(harness.core.flows().Take(client, wrong).message(), HasSubstr("'nowhere'"));
+  EXPECT_THAT(harness.Acknowledge(client, 1).message(), HasSubstr("only 0 were sent"));
+  ASSERT_EQ(harness.Advance(client, 2, 0, true), absl::OkStatus());
+  EXPECT_THAT(harness.Send(client, 3, 3, {1}).message(), HasSubstr("'in' is closed"));
+  v1::FlowAttach request;
+  request.set_id(job);
+  request.set_client("d");
+  request.add_inputs()->set_name("inn");
+  EXPECT_THAT(harness.core.flows().Attach(request, [] {}).status().message(),
+              HasSubstr("no input 'inn'; it has in"));
+}
+
+TEST(FlowCoreTest, CreditComesBackAsWorkersConsume) {
+  Limits limits;
+  limits.flow_input_bytes = 3 * kRecord;
+  FlowHarness harness(limits);
+  const std::string job = harness.DeployOn(1);
+  const uint64_t client = *harness.Attach(job, "c", 0, 0);
+  harness.Heard(client);
+  // One that is alone may be larger.
+  ASSERT_EQ(harness.Send(client, 1, 0, {1, 2, 3, 4, 5}), absl::OkStatus());
+  EXPECT_EQ(harness.Send(client, 2, 0, {6}).code(), absl::StatusCode::kResourceExhausted);
+  harness.Settle();
+  harness.RunAll();
+  ASSERT_EQ(harness.Send(client, 2, 0, {6, 7}), absl::OkStatus());
+  ASSERT_EQ(harness.Send(client, 3, 0, {8}), absl::OkStatus());
+  EXPECT_EQ(harness.Send(client, 4, 0, {9}).code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(FlowCoreTest, AClientHasNoMoreThanItsWindowAndWorkersHearWhatItTook) {
+  Limits limits;
+  limits.flow_window_bytes = 3 * kRecord;
+  FlowHarness harness(limits);
+  const std::string job = harness.DeployOn(1);
+  const uint64_t client = *harness.Attach(job, "c", std::nullopt, 0);
+  const uint64_t feeder = *harness.Attach(job, "f", 0, std::nullopt);
+  harness.Heard(client);
+  harness.Heard(feeder);
+  for (int i = 1; i <= 3; ++i) ASSERT_EQ(harness.Send(feeder, i, 0, {i, i}), absl::OkStatus());
+  harness.Settle();
+  harness.RunAll();
+  EXPECT_THAT(harness.Heard(client), ElementsAre("records 1 of epoch 0: 1@0 1@1"));
+  EXPECT_THAT(harness.Heard(client), IsEmpty());
+  const int before = harness.news + static_cast<int>(harness.deferred.size());
+  ASSERT_EQ(harness.Acknowledge(client, 1), absl::OkStatus());
+  EXPECT_EQ(harness.news + static_cast<int>(harness.deferred.size()), before + 1);
+  EXPECT_THAT(harness.Heard(client), ElementsAre("records 2 of epoch 0: 2@2 2@3"));
+  harness.Settle();
+  EXPECT_EQ(harness.workers[1]->taken, 2 * kRecord);
+  EXPECT_EQ((*harness.core.flows().Get(job)).outputs(0).kept_bytes(), 4 * kRecord);
+}
+
+TEST(FlowCoreTest, AClientThatComesBackGoesOnWhereItWas) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(1);
+  const uint64_t first = *harness.Attach(job, "c", 0, 0);
+  harness.Heard(first);
+  ASSERT_EQ(harness.Send(first, 1, 0, {1}), absl::OkStatus());
+  ASSERT_EQ(harness.Send(first, 2, 0, {2}), absl::OkStatus());
+  ASSERT_EQ(harness.Send(first, 3, 0, {3}), absl::OkStatus());
+  harness.Settle();
+  harness.RunAll();
+  EXPECT_THAT(harness.Heard(first), SizeIs(4));
+  ASSERT_EQ(harness.Acknowledge(first, 1), absl::OkStatus());
+  harness.core.flows().Detach(first);
+  EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
+  v1::ExplainFrontierRequest question;
+  question.set_id(job);
+  EXPECT_THAT((*harness.core.flows().Explain(question)).text(),
+              HasSubstr("client 'c' feeds it and was lost"));
+
+  // It knows that message 2 was taken, and has received number 2.
+  const uint64_t second = *harness.Attach(job, "c", 2, 2);
+  EXPECT_THAT(harness.Heard(second), ElementsAre("attached", "records 3 of epoch 0: 3@2"));
+  ASSERT_EQ(harness.Send(second, 3, 0, {3}), absl::OkStatus());  // a repetition
+  ASSERT_EQ(harness.Send(second, 4, 0, {4}), absl::OkStatus());
+  harness.Settle();
+  harness.RunAll();
+  EXPECT_THAT(harness.Heard(second),
+              ElementsAre("in: taken 4, epoch 0, bytes 64/64", "records 4 of epoch 0: 4@3"));
+  harness.core.flows().Detach(second);
+  // A new one knows nothing: it gets what was not acknowledged.
+  const uint64_t third = *harness.Attach(job, "d", 0, 0);
+  EXPECT_THAT(harness.Heard(third),
+              ElementsAre("attached", "records 2 of epoch 0: 2@1", "records 3 of epoch 0: 3@2",
+                          "records 4 of epoch 0: 4@3"));
+  EXPECT_EQ(harness.Attach(job, "d", 5, 0).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(harness.Attach(job, "d", 0, 5).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(FlowCoreTest, OneClientAtATimeAndTheSameOneTakesItsOwnPlace) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(1);
+  const uint64_t first = *harness.Attach(job, "c", 0, std::nullopt);
+  harness.Heard(first);
+  EXPECT_THAT(harness.Attach(job, "d", 0, std::nullopt).status().message(),
+              HasSubstr("client 'c' is attached to input 'in'"));
+  ASSERT_TRUE(harness.Attach(job, "d", std::nullopt, 0).ok());
+  const uint64_t again = *harness.Attach(job, "c", 0, std::nullopt);
+  EXPECT_THAT(harness.Heard(first), ElementsAre(HasSubstr("'c' has attached again")));
+  EXPECT_EQ(harness.Send(first, 1, 0, {1}).code(), absl::StatusCode::kAborted);
+  harness.core.flows().Detach(first);  // late, and of no consequence
+  EXPECT_THAT(harness.Heard(again), ElementsAre("attached"));
+  EXPECT_EQ(harness.Send(again, 1, 0, {1}), absl::OkStatus());
+}
+
+TEST(FlowCoreTest, ACancelledFlowEndsWhenAllWorkersHaveStopped) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(2);
+  const uint64_t client = *harness.Attach(job, "c", 0, 0);
+  harness.Heard(client);
+  ASSERT_EQ(harness.Send(client, 1, 0, {1}), absl::OkStatus());
+  harness.Settle();
+  ASSERT_TRUE(harness.core.Cancel(job).ok());
+  EXPECT_EQ(harness.Job(job).view.waits_for(), "the end on a, b");
+  harness.Settle();
+  EXPECT_TRUE(harness.workers[1]->stopped && harness.workers[2]->stopped);
+  harness.RunAll();  // what comes now is of no interest
+  harness.Stop(1);
+  EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
+  harness.Stop(2);
+  EXPECT_EQ(harness.State(job), v1::Job::CANCELLED);
+  EXPECT_THAT(harness.Heard(client),
+              ElementsAre("in: taken 1, epoch 0, bytes 0/16", "ended CANCELLED"));
+  EXPECT_EQ(harness.core.Cancel(job)->state(), v1::Job::CANCELLED);
+  EXPECT_TRUE(harness.core.idle());
+}
+
+TEST(FlowCoreTest, ALostWorkerFailsTheFlowAndIsNamed) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(2);
+  harness.core.OnWorkerClosed(2, absl::UnavailableError("the connection broke"));
+  EXPECT_EQ(harness.State(job), v1::Job::RUNNING);  // it may still be at it
+  harness.Settle();
+  EXPECT_TRUE(harness.workers[1]->stopped);
+  harness.Stop(1);
+  EXPECT_EQ(harness.Job(job).view.waits_for(), "the end on b");
+  harness.clock.Advance(Limits().fence);
+  harness.core.OnTick();
+  EXPECT_EQ(harness.State(job), v1::Job::FAILED);
+  EXPECT_EQ(harness.Job(job).view.failure().worker(), "b");
+  EXPECT_THAT(harness.Job(job).view.failure().message(), HasSubstr("the connection broke"));
+  v1::ExplainFrontierRequest question;
+  question.set_id(job);
+  EXPECT_THAT((*harness.core.flows().Explain(question)).text(), HasSubstr("worker 'b', lost"));
+}
+
+TEST(FlowCoreTest, AFailureStopsTheOthersAndTheCauseIsNamed) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(2);
+  harness.FailFlow(1, absl::StatusCode::kUnavailable, "worker b does not answer");
+  EXPECT_EQ(harness.Job(job).view.failure().message(), "");
+  harness.FailFlow(2, absl::StatusCode::kInvalidArgument, "'mid': iteration 3 is bad");
+  EXPECT_EQ(harness.Job(job).view.failure().worker(), "b");
+  EXPECT_THAT(harness.Job(job).view.failure().message(), HasSubstr("iteration 3"));
+  harness.Settle();
+  harness.Stop(1);
+  harness.Stop(2);
+  EXPECT_EQ(harness.State(job), v1::Job::FAILED);
+}
+
+TEST(FlowCoreTest, AConsequenceWithoutACauseFailsAfterAWhile) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(2);
+  harness.FailFlow(1, absl::StatusCode::kUnavailable, "worker b does not answer");
+  harness.clock.Advance(Limits().cause_within);
+  harness.core.OnTick();
+  EXPECT_EQ(harness.Job(job).view.failure().worker(), "a");
+}
+
+TEST(FlowCoreTest, ABatchThatIsNotAllowedFailsTheFlow) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(2);
+  v1::WorkerMessage message;
+  v1::ProgressBatch* batch = message.mutable_progress();
+  batch->set_job(harness.workers[1]->deploy.job());
+  batch->set_generation(1);
+  batch->set_number(7);
+  harness.core.OnWorkerMessage(1, message, {});
+  EXPECT_EQ(harness.Job(job).view.failure().worker(), "a");
+  // Of another generation nothing is heard.
+  const std::string other = harness.Deploy()->job.id();
+  harness.Settle();
+  batch->set_job(harness.workers[1]->deploy.job());
+  batch->set_generation(9);
+  harness.core.OnWorkerMessage(1, message, {});
+  EXPECT_EQ(harness.State(other), v1::Job::RUNNING);
+}
+
+TEST(FlowCoreTest, AWorkerThatIsLostBeforeItHasTheFlowIsReplaced) {
+  FlowHarness harness;
+  harness.AddWorker(1, "a");
+  harness.AddWorker(2, "b");
+  ASSERT_TRUE(harness.Deploy(kCopy, "", 2).ok());
+  harness.CompileAll();
+  harness.core.OnWorkerClosed(2, absl::OkStatus());
+  EXPECT_EQ(harness.State("job-1"), v1::Job::QUEUED);
+  EXPECT_THAT(harness.Job("job-1").view.waits_for(), HasSubstr("1 is ready (a)"));
+  harness.AddWorker(3, "c");
+  harness.LoadAll();
+  harness.Settle();
+  EXPECT_EQ(harness.State("job-1"), v1::Job::RUNNING);
+  EXPECT_THAT(harness.Job("job-1").view.workers(), ElementsAre("a", "c"));
+}
+
+TEST(FlowCoreTest, ExplainsWhatItWaitsForAndTellsItsStatus) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(1);
+  const uint64_t client = *harness.Attach(job, "c", 0, std::nullopt);
+  harness.Heard(client);
+  ASSERT_EQ(harness.Send(client, 1, 0, {1, 2}), absl::OkStatus());
+  ASSERT_EQ(harness.Advance(client, 2, 4), absl::OkStatus());
+  harness.Settle();
+  v1::ExplainFrontierRequest question;
+  question.set_id(job);
+  question.set_vertex("out");
+  auto answer = harness.core.flows().Explain(question);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(answer->text(), HasSubstr("the frontier of input 0 of 'out' is {(0)}"));
+  ASSERT_THAT(answer->waits(), SizeIs(1));
+  EXPECT_EQ(answer->waits(0).vertex(), "mid");
+  EXPECT_EQ(answer->waits(0).kind(), v1::ExplainFrontierResponse::Wait::FRAME);
+  EXPECT_THAT(answer->waits(0).time(), ElementsAre(0));
+  harness.RunAll();
+  EXPECT_THAT((*harness.core.flows().Explain(question)).waits(0).client(), "c");
+  const v1::FlowStatus status = *harness.core.flows().Get(job);
+  EXPECT_EQ(status.inputs(0).client(), "c");
+  EXPECT_EQ(status.inputs(0).records(), 2);
+  EXPECT_EQ(status.outputs(0).records(), 2);
+  EXPECT_EQ(status.outputs(0).epoch(), 4);
+  EXPECT_EQ(status.probes(0).epoch(), 4);
+  EXPECT_GT(status.progress().frontier_moves(), 0);
+  EXPECT_EQ(harness.core.Stats().flows.epochs, 4);  // at the output; a probe is no second one
+  question.set_vertex("outt");
+  EXPECT_THAT(harness.core.flows().Explain(question).status().message(),
+              HasSubstr("no vertex 'outt'; it has in, mid, out, seen"));
+}
+
+TEST(FlowCoreTest, ShuttingDownEndsFlowsAtOnce) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(1);
+  harness.core.Drain();
+  EXPECT_FALSE(harness.core.idle());
+  EXPECT_EQ(harness.Deploy().status().code(), absl::StatusCode::kUnavailable);
+  harness.core.FailAll(absl::UnavailableError("stopped"));
+  EXPECT_EQ(harness.State(job), v1::Job::FAILED);
+  EXPECT_TRUE(harness.core.idle());
+}
+
+}  // namespace
+}  // namespace weir
