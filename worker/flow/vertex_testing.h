@@ -47,9 +47,11 @@ struct TestFrame {
 inline absl::StatusOr<Flow> FlowAround(const VertexForm& form) {
   Flow flow;
   flow.name = "test";
-  auto functions = Parse(form.functions, Ops());
-  if (!functions.ok()) return functions.status();
-  flow.functions = std::make_shared<const Graph>(*std::move(functions));
+  if (!form.functions.empty()) {
+    auto functions = Parse(form.functions, Ops());
+    if (!functions.ok()) return functions.status();
+    flow.functions = std::make_shared<const Graph>(*std::move(functions));
+  }
   const auto loop_name = [](int loop) { return "loop" + std::to_string(loop); };
   const int loops = form.loops + (form.kind == "enter" ? 1 : 0);
   for (int i = 0; i < loops; ++i) flow.loops.push_back({loop_name(i), ScopeId(i)});
