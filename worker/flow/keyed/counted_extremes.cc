@@ -36,6 +36,7 @@ class CountedExtremes : public GroupCombiner {
       places.resize(records.size(), static_cast<uint32_t>(i));
     }
     const std::vector<Tensor> columns = records_.Columns(records);
+    for (const uint32_t group : groups) records_.ForgetGone(group);
     std::vector<uint32_t> all(groups.size());
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint32_t>(i);
     std::vector<Tensor> results;

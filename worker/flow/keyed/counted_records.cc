@@ -30,28 +30,35 @@ absl::Status CountedRecords::Add(const RecordBatch& batch, absl::Span<const uint
   return absl::OkStatus();
 }
 
-void CountedRecords::List(uint32_t group, std::vector<uint32_t>* records) {
-  uint32_t* link = &heads_[group];
-  while (*link != KeyIndex::kNone) {
-    const uint32_t record = *link;
-    Entry& entry = entries_[record];
-    if (entry.weight == 0) {
-      *link = entry.next;
-      entry = Entry();
-      index_.Free(record);
-      continue;
-    }
-    if (entry.weight > 0) records->push_back(record);
-    link = &entry.next;
+void CountedRecords::List(uint32_t group, std::vector<uint32_t>* records) const {
+  for (uint32_t record = heads_[group]; record != KeyIndex::kNone; record = entries_[record].next) {
+    if (entries_[record].weight > 0) records->push_back(record);
   }
 }
 
-void CountedRecords::Drop(uint32_t group, uint32_t record) {
+template <class Keep>
+void CountedRecords::KeepIf(uint32_t group, const Keep& keep) {
   uint32_t* link = &heads_[group];
-  while (*link != record) link = &entries_[*link].next;
-  *link = entries_[record].next;
-  entries_[record] = Entry();
-  index_.Free(record);
+  while (*link != KeyIndex::kNone) {
+    const uint32_t record = *link;
+    if (keep(record)) {
+      link = &entries_[record].next;
+      continue;
+    }
+    *link = entries_[record].next;
+    entries_[record] = Entry();
+    index_.Free(record);
+  }
+}
+
+void CountedRecords::ForgetGone(uint32_t group) {
+  KeepIf(group, [&](uint32_t record) { return entries_[record].weight != 0; });
+}
+
+void CountedRecords::KeepOnly(uint32_t group, absl::Span<const uint32_t> records) {
+  for (const uint32_t record : records) entries_[record].is_kept = true;
+  KeepIf(group, [&](uint32_t record) { return entries_[record].is_kept; });
+  for (const uint32_t record : records) entries_[record].is_kept = false;
 }
 
 bool CountedRecords::HasPresent(uint32_t group) const {

@@ -31,50 +31,11 @@ constexpr char kFunctions[] = R"(
     return %s
   })";
 
-const std::vector<Timestamp> kEpochs = {{0}, {1}, {2}, {5}};
-const std::vector<Timestamp> kTrips = {{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 3}, {2, 1}};
-
-struct Life {
-  std::string state;
-  std::string emit;
-  int loops;
-};
-const std::vector<Life> kLives = {
-    {"time", "updates", 0}, {"time", "updates", 1}, {"job", "updates", 0}, {"job", "changes", 0},
-    {"job", "changes", 1},  {"loop", "updates", 1}, {"loop", "changes", 1}};
-
-Attrs WithLife(Attrs attrs, const Life& life) {
-  attrs["state"] = Attr(life.state);
-  attrs["emit"] = Attr(life.emit);
-  return attrs;
-}
-
+// Over all lives of state.
 void CompareAll(const std::string& kind, const std::vector<std::string>& columns,
-                const Attrs& attrs, const std::vector<RandomWeights>& all_weights, int seeds) {
-  for (const Life& life : kLives) {
-    for (const RandomWeights weights : all_weights) {
-      const bool ends = life.state != "time" && life.emit == "updates";
-      if (ends && weights == RandomWeights::kAny) continue;
-      for (int seed = 0; seed < seeds; ++seed) {
-        const VertexForm form = {.kind = kind,
-                                 .inputs = {columns},
-                                 .attrs = WithLife(attrs, life),
-                                 .functions = kFunctions,
-                                 .loops = life.loops};
-        const auto flow = FlowAround(form);
-        ASSERT_TRUE(flow.ok()) << flow.status();
-        std::mt19937_64 random(seed * 1000 + 17);
-        const RandomFrames shape = {.times = life.loops == 0 ? kEpochs : kTrips,
-                                    .records = seed % 2 == 0 ? 40 : 6,
-                                    .values = seed % 3 == 0 ? 2 : 8,
-                                    .weights = weights};
-        SCOPED_TRACE(kind + " " + life.state + " " + life.emit + " weights " +
-                     std::to_string(static_cast<int>(weights)) + " seed " + std::to_string(seed));
-        ExpectAsTheOracle(form, FramesFor(flow->vertices.back(), shape, random), seed);
-        if (testing::Test::HasFailure()) return;
-      }
-    }
-  }
+                const Attrs& attrs, const std::vector<RandomWeights>& weights, int seeds) {
+  CompareLives({.kind = kind, .inputs = {columns}, .attrs = attrs, .functions = kFunctions},
+               weights, seeds);
 }
 
 const std::vector<RandomWeights> kAllWeights = {RandomWeights::kNone, RandomWeights::kPositive,

@@ -86,6 +86,25 @@ WeightsOf Weights(absl::Span<const RecordBatch> batches) {
   return ones ? WeightsOf::kOnes : WeightsOf::kPositive;
 }
 
+RecordBatch SortRecords(absl::Span<const RecordBatch> batches, const RecordType& type) {
+  RecordBatch all = ConcatBatches(batches, type);
+  if (Ascends(all.origins)) return all;
+  std::vector<Place> places = PlacesOf(all);
+  const RecordRows content(all);
+  std::vector<int64_t> rows;
+  rows.reserve(places.size());
+  for (auto first = places.begin(); first != places.end();) {
+    auto last = first;
+    while (last != places.end() && last->origin == first->origin) ++last;
+    std::sort(first, last, [&](const Place& a, const Place& b) {
+      const int order = content.Compare(a.row, content, b.row);
+      return order != 0 ? order < 0 : all.weight(a.row) < all.weight(b.row);
+    });
+    for (; first != last; ++first) rows.push_back(first->row);
+  }
+  return SelectRows(all, rows);
+}
+
 RecordBatch MergeRecords(absl::Span<const RecordBatch> batches, const RecordType& type) {
   RecordBatch all = ConcatBatches(batches, type);
   if (Weights({&all, 1}) != WeightsOf::kAny && Ascends(all.origins)) return all;

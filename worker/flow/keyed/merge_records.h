@@ -13,6 +13,8 @@ enum class WeightsOf { kOnes, kPositive, kAny };
 // kPositive: their sum is in range, too, so that no sum of some of them is 0.
 WeightsOf Weights(absl::Span<const RecordBatch> batches);
 
+// Sorted(ConcatBatches(batches, type)).
+RecordBatch SortRecords(absl::Span<const RecordBatch> batches, const RecordType& type);
 // Merged(ConcatBatches(batches, type)); weights may be left out where all are 1.
 RecordBatch MergeRecords(absl::Span<const RecordBatch> batches, const RecordType& type);
 

@@ -150,6 +150,44 @@ inline void ExpectAsTheOracle(const VertexForm& form, const std::vector<TestFram
   }
 }
 
+// The same on random frames, for each life of state and way to emit that there is, some seeds each.
+inline void CompareLives(VertexForm form, const std::vector<RandomWeights>& all_weights,
+                         int seeds) {
+  const std::vector<Timestamp> epochs = {{0}, {1}, {2}, {5}};
+  const std::vector<Timestamp> trips = {{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 3}, {2, 1}};
+  struct Life {
+    std::string state;
+    std::string emit;
+    int loops;
+  };
+  for (const Life& life : std::vector<Life>{{"time", "updates", 0},
+                                            {"time", "updates", 1},
+                                            {"job", "updates", 0},
+                                            {"job", "changes", 0},
+                                            {"job", "changes", 1},
+                                            {"loop", "updates", 1},
+                                            {"loop", "changes", 1}}) {
+    form.attrs["state"] = Attr(life.state);
+    form.attrs["emit"] = Attr(life.emit);
+    form.loops = life.loops;
+    const auto flow = FlowAround(form);
+    ASSERT_TRUE(flow.ok()) << flow.status();
+    for (const RandomWeights weights : all_weights) {
+      for (int seed = 0; seed < seeds; ++seed) {
+        std::mt19937_64 random(seed * 1000 + 17);
+        const RandomFrames shape = {.times = life.loops == 0 ? epochs : trips,
+                                    .records = seed % 2 == 0 ? 40 : 6,
+                                    .values = seed % 3 == 0 ? 2 : 8,
+                                    .weights = weights};
+        SCOPED_TRACE(form.kind + " " + life.state + " " + life.emit + " weights " +
+                     std::to_string(static_cast<int>(weights)) + " seed " + std::to_string(seed));
+        ExpectAsTheOracle(form, FramesFor(flow->vertices.back(), shape, random), seed);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
 }  // namespace weir
 
 #endif  // WEIR_WORKER_FLOW_KEYED_ORACLE_TESTING_H_
