@@ -22,15 +22,10 @@ struct CoordinatorMail {
 std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> ReferenceFunctions(
     const Flow& flow) {
   std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions;
-  for (const FlowVertex& vertex : flow.vertices) {
-    for (const FlowAttr& attr : vertex.def->attrs) {
-      const Attr* function = vertex.FindAttr(attr.name);
-      if (function == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
-      const std::string& name = function->AsString();
-      functions.emplace(name, attr.calls == FlowAttr::Calls::kBatch
-                                  ? MakeReferenceBatchFunction(flow.functions, name)
-                                  : MakeReferenceFunction(flow.functions, name));
-    }
+  for (const auto& [name, calls] : CalledFunctions(flow)) {
+    functions.emplace(name, calls == FlowAttr::Calls::kBatch
+                                ? MakeReferenceBatchFunction(flow.functions, name)
+                                : MakeReferenceFunction(flow.functions, name));
   }
   return functions;
 }
