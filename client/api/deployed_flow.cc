@@ -317,7 +317,7 @@ absl::Status DeployedFlow::AwaitTaken(const std::string& input, absl::Time deadl
   WEIR_ASSIGN_OR_RETURN(SendBuffer * buffer, FindInput(input));
   return AwaitLocked(
       &lock, deadline, [&] { return StrCat("input '", input, "' to be taken"); },
-      [&] { return buffer->all_taken() || ended_.has_value(); });
+      [&] { return buffer->all_taken(); });
 }
 
 // ---- Taking ----

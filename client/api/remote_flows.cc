@@ -70,8 +70,8 @@ class RemoteFlowStream : public FlowStream {
   const std::shared_ptr<v1::Flows::Stub> stub_;
   grpc::ClientContext context_;
   const std::unique_ptr<grpc::ClientReaderWriter<v1::AttachRequest, v1::AttachResponse>> call_;
-  RecordsAssembler batches_{ChunkLimits{std::numeric_limits<size_t>::max(),
-                                        std::numeric_limits<uint64_t>::max()}};
+  RecordsAssembler batches_{
+      ChunkLimits{std::numeric_limits<size_t>::max(), std::numeric_limits<uint64_t>::max()}};
   std::atomic<bool> is_closed_{false};
   bool is_over_ = false;
   absl::Status why_;

@@ -37,7 +37,7 @@ struct FlowStats {
   int64_t clients = 0;
   int64_t records_in = 0;
   int64_t records_out = 0;
-  int64_t epochs = 0;  // by which frontiers at outputs went on
+  int64_t epochs = 0;            // by which frontiers at outputs went on
   std::map<int, int64_t> ended;  // by v1::Job::State
   ProgressCounters progress;
 };

@@ -4,6 +4,7 @@
 #ifndef WEIR_SERVER_FLOWS_FLOW_TEST_HARNESS_H_
 #define WEIR_SERVER_FLOWS_FLOW_TEST_HARNESS_H_
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -37,6 +38,7 @@ class FlowTestWorker {
 
   // Notes what the coordinator sent for the flow.
   void Take(const SentToWorker& sent) {
+    if (!IsMine(sent.message)) return;
     if (sent.message.has_frontiers()) progress_.Take(sent.message.frontiers());
     if (sent.message.has_feed_flow()) Feed(sent);
     if (sent.message.has_advance_flow()) Advance(sent.message.advance_flow());
@@ -80,6 +82,15 @@ class FlowTestWorker {
     message->set_job(deploy.job());
     message->set_generation(deploy.generation());
     return message;
+  }
+
+  // Flows that came before are of no interest any more.
+  bool IsMine(const v1::CoordinatorMessage& message) const {
+    if (message.has_frontiers()) return message.frontiers().job() == deploy.job();
+    if (message.has_feed_flow()) return message.feed_flow().job() == deploy.job();
+    if (message.has_advance_flow()) return message.advance_flow().job() == deploy.job();
+    if (message.has_stop_flow()) return message.stop_flow().job() == deploy.job();
+    return true;
   }
 
   void Feed(const SentToWorker& sent) {
@@ -185,7 +196,9 @@ class FlowHarness : public CoreHarness {
     records->set_port("in");
     records->set_number(number);
     records->set_epoch(epoch);
-    out.tensors = {Tensor::Of<int64_t>({static_cast<int64_t>(values.size())}, values)};
+    Tensor column(DType::kI64, {static_cast<int64_t>(values.size())});
+    std::copy(values.begin(), values.end(), column.mutable_data<int64_t>());
+    out.tensors = {std::move(column)};
     return core.flows().Take(client, std::move(out));
   }
   absl::Status Advance(uint64_t client, uint64_t number, int64_t epoch, bool closed = false) {
@@ -249,8 +262,8 @@ class FlowHarness : public CoreHarness {
       return StrCat("complete ", complete.number(), ": ",
                     complete.finished() ? "all" : StrCat("before ", complete.epoch()));
     }
-    std::string text =
-        StrCat("records ", message.records().number(), " of epoch ", message.records().epoch(), ":");
+    std::string text = StrCat("records ", message.records().number(), " of epoch ",
+                              message.records().epoch(), ":");
     for (int64_t i = 0; i < heard.tensors[0].extent(0); ++i) {
       StrAppend(&text, " ", heard.tensors[0].data<int64_t>()[i], "@",
                 heard.tensors[1].data<int64_t>()[i]);

@@ -96,12 +96,14 @@ void FlowCore::NoteComplete(FlowEntry* flow) {
     const std::optional<int64_t> epoch =
         LeastEpoch(flow->progress->tracker().frontier(topology.input(vertex, 0)));
     if (epoch.has_value() ? *epoch <= log->epoch() : log->finished()) return false;
-    if (epoch.has_value()) stats_.epochs += *epoch - log->epoch();
     log->AddComplete(epoch.value_or(log->epoch()), !epoch.has_value());
     return true;
   };
   for (auto& [vertex, log] : flow->outputs) {
-    if (note(vertex, &log)) WakeAt(*flow, vertex);
+    const int64_t before = log.epoch();
+    if (!note(vertex, &log)) continue;
+    stats_.epochs += log.epoch() - before;
+    WakeAt(*flow, vertex);
   }
   for (auto& [vertex, log] : flow->probes) {
     note(vertex, &log);
@@ -114,10 +116,10 @@ void FlowCore::OnOutput(FlowEntry* flow, const WorkerEntry& worker, const v1::Fl
   const VertexId vertex(output.vertex());
   const auto log = flow->outputs.find(vertex);
   if (log == flow->outputs.end()) {
-    return Fail(flow, FailureOf(absl::InternalError(StrCat("records came for vertex ",
-                                                           output.vertex(),
-                                                           ", which is no output")),
-                                worker.name()));
+    return Fail(flow,
+                FailureOf(absl::InternalError(StrCat("records came for vertex ", output.vertex(),
+                                                     ", which is no output")),
+                          worker.name()));
   }
   absl::StatusOr<RecordBatch> batch =
       BatchFrom(output.batch(), std::move(payloads), log->second.type(),
@@ -162,8 +164,8 @@ void FlowCore::OnWorkerDraining(const WorkerEntry& worker) {
   for (const uint64_t id : Alive()) {
     FlowEntry* flow = At(id);
     if (!flow->takes_part() || !flow->names.contains(worker.id)) continue;
-    Fail(flow, FailureOf(absl::AbortedError(StrCat("worker ", worker.name(),
-                                                   " leaves, and the flow is on it")),
+    Fail(flow, FailureOf(absl::AbortedError(
+                             StrCat("worker ", worker.name(), " leaves, and the flow is on it")),
                          worker.name()));
   }
 }
