@@ -22,15 +22,10 @@ struct CoordinatorMail {
 std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> ReferenceFunctions(
     const Flow& flow) {
   std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions;
-  for (const FlowVertex& vertex : flow.vertices) {
-    for (const FlowAttr& attr : vertex.def->attrs) {
-      const Attr* function = vertex.FindAttr(attr.name);
-      if (function == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
-      const std::string& name = function->AsString();
-      functions.emplace(name, attr.calls == FlowAttr::Calls::kBatch
-                                  ? MakeReferenceBatchFunction(flow.functions, name)
-                                  : MakeReferenceFunction(flow.functions, name));
-    }
+  for (const auto& [name, calls] : CalledFunctions(flow)) {
+    functions.emplace(name, calls == FlowAttr::Calls::kBatch
+                                ? MakeReferenceBatchFunction(flow.functions, name)
+                                : MakeReferenceFunction(flow.functions, name));
   }
   return functions;
 }
@@ -256,6 +251,8 @@ void FlowSimulation::TakeAtCoordinator(int rank) {
     TakeOutput(rank, message.flow_output(), std::move(next.payloads));
   } else if (message.has_flow_consumed()) {
     feed_bytes_[VertexId(message.flow_consumed().vertex())] -= message.flow_consumed().bytes();
+  } else if (message.has_flow_record_failed()) {
+    failed_records_.push_back(message.flow_record_failed());
   } else if (message.has_flow_failed()) {
     const v1::Failure& failure = message.flow_failed().failure();
     failure_.Update(absl::Status(static_cast<absl::StatusCode>(failure.code()),

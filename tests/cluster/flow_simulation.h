@@ -62,6 +62,7 @@ class FlowSimulation {
   const Outputs& outputs() const { return outputs_; }
   // As the oracle gives them.
   FlowOutputs NamedOutputs() const;
+  const std::vector<v1::FlowRecordFailed>& failed_records() const { return failed_records_; }
   // The first failure that a worker told, or what the coordinator noticed.
   const absl::Status& failure() const { return failure_; }
   const JobProgress& progress() const { return *progress_; }
@@ -102,6 +103,7 @@ class FlowSimulation {
   std::map<VertexId, int64_t> feed_bytes_;  // under way, by input
   bool has_news_ = false;                   // batches since the last Propagate
   Outputs outputs_;
+  std::vector<v1::FlowRecordFailed> failed_records_;
   absl::Status failure_;
   int64_t peer_frames_ = 0;
   int64_t most_queued_bytes_ = 0;

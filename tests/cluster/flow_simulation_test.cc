@@ -199,8 +199,7 @@ TEST_P(BrokenMail, IsNoticed) {
 INSTANTIATE_TEST_SUITE_P(All, BrokenMail, ::testing::Values("twice", "lost", "overtaken"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST(FlowSimulation, AFailingFunctionNamesVertexTimeAndPlace) {
-  const std::shared_ptr<const Flow> flow = FlowOf(R"(
+constexpr char kChecked[] = R"(
 func @positive(%n: i64[]) -> (i64[]) {
   %zero = constant {value = i64[] {0}} : i64[]
   %is = greater(%n, %zero) : bool[]
@@ -209,10 +208,34 @@ func @positive(%n: i64[]) -> (i64[]) {
 }
 flow @checked {
   %numbers = input() {types = ["i64[]"]}
-  %good = map(%numbers) {function = "positive"} loc("model.py":12:3)
+  %good = map(%numbers) {function = "positive", on_failure = "stop"} loc("model.py":12:3)
   %result = output(%good)
 }
-)");
+)";
+
+TEST(FlowSimulation, AFailingRecordCanFailAlone) {
+  std::string text = kChecked;
+  text.replace(text.find("\"stop\""), 6, "\"drop\"");
+  const std::shared_ptr<const Flow> flow = FlowOf(text);
+  const VertexId input = flow->FindVertex("numbers");
+  FlowSimulation cluster(flow, {.workers = 2, .seed = 3});
+  cluster.Feed({{input, 0, Numbers(-2, 8, 0)}});
+  cluster.Run();
+  ASSERT_EQ(cluster.failure(), absl::OkStatus());
+  const auto expected = RunReferenceFlow(*flow, {{"numbers", {{0, Numbers(-2, 8, 0)}}}});
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  EXPECT_EQ(ToString(cluster.NamedOutputs()), ToString(expected->outputs));
+  std::map<int64_t, std::string> failed;
+  for (const v1::FlowRecordFailed& record : cluster.failed_records()) {
+    failed[record.origin()] = record.failure().message();
+  }
+  ASSERT_EQ(failed.size(), 3u);
+  EXPECT_THAT(failed[2], ::testing::AllOf(HasSubstr("model.py:12:3: 'good' (map)"),
+                                          HasSubstr("numbers are positive")));
+}
+
+TEST(FlowSimulation, AFailingFunctionNamesVertexTimeAndPlace) {
+  const std::shared_ptr<const Flow> flow = FlowOf(kChecked);
   const VertexId input = flow->FindVertex("numbers");
   FlowSimulation cluster(flow, {.workers = 2, .seed = 3});
   cluster.Feed({{input, 4, std::nullopt}, {input, 4, Numbers(-1, 3, 0)}});

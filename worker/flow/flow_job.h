@@ -114,6 +114,9 @@ class FlowJob {
   // Checks, notes and sends. Errors: what was done was not allowed.
   absl::Status Commit(Effects effects, absl::Time now);
   void Deliver(OutgoingFrame frame);
+  // Tells the coordinator of records that were left out; before the batch in which they are
+  // consumed.
+  void TellFailed(const FlowCall& call);
   // The frames of a call are not under way any more.
   absl::Status GiveBack(const FlowCall& call);
   absl::Status SendOutput(const FlowCall& call, absl::Time now);

@@ -87,8 +87,23 @@ absl::Status FlowJob::OnCallDone(FlowCall* call, absl::Time now) {
     return Annotate(committed,
                     StrCat(Named(call->id), " at time ", ToString(call->activation.time())));
   }
+  TellFailed(*call);
   List(call->id);
   return GiveBack(*call);
+}
+
+void FlowJob::TellFailed(const FlowCall& call) {
+  for (const VertexActivation::FailedRecord& failed : call.activation.failed()) {
+    v1::WorkerMessage message;
+    v1::FlowRecordFailed* told = message.mutable_flow_record_failed();
+    Label(told);
+    told->set_vertex(static_cast<uint32_t>(call.id.value()));
+    *told->mutable_time() = ToWire(call.activation.time());
+    told->set_origin(failed.origin);
+    told->mutable_failure()->set_code(static_cast<uint32_t>(failed.why.code()));
+    told->mutable_failure()->set_message(StrCat(Named(call.id), ": ", failed.why.message()));
+    outbox_->SendToCoordinator(message, {});
+  }
 }
 
 absl::Status FlowJob::SendOutput(const FlowCall& call, absl::Time now) {

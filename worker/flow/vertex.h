@@ -44,6 +44,10 @@ class VertexActivation {
     int input = 0;
     Timestamp time;
   };
+  struct FailedRecord {
+    int64_t origin = 0;
+    absl::Status why;
+  };
 
   // `time` is that of the frame, in the scope of the inputs, or the one that is complete.
   explicit VertexActivation(Timestamp time) : time_(std::move(time)) {}
@@ -64,12 +68,15 @@ class VertexActivation {
   void Continue() { continues_ = true; }
   // Records that a bound of a loop kept from going on.
   void CountDropped(int64_t records) { dropped_ += records; }
+  // The record of this origin failed and is left out.
+  void FailRecord(int64_t origin, absl::Status why) { failed_.push_back({origin, std::move(why)}); }
   // A line for the job's log.
   void Log(std::string line) { lines_.push_back(std::move(line)); }
 
   std::vector<Sent>& sent() { return sent_; }
   std::vector<Request>& requests() { return requests_; }
   std::vector<std::string>& lines() { return lines_; }
+  const std::vector<FailedRecord>& failed() const { return failed_; }
   bool continues() const { return continues_; }
   int64_t dropped() const { return dropped_; }
 
@@ -78,6 +85,7 @@ class VertexActivation {
   std::vector<Sent> sent_;
   std::vector<Request> requests_;
   std::vector<std::string> lines_;
+  std::vector<FailedRecord> failed_;
   int64_t dropped_ = 0;
   bool continues_ = false;
 };

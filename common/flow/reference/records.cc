@@ -26,14 +26,20 @@ class FunctionOfRecord {
 
 class ReferenceMap : public ReferenceVertex {
  public:
-  ReferenceMap(const Flow& flow, const FlowVertex& vertex) : function_(flow, vertex) {}
+  ReferenceMap(const Flow& flow, const FlowVertex& vertex)
+      : function_(flow, vertex), drops_(vertex.StringOr("on_failure", "stop") == "drop") {}
 
   absl::Status Run(ReferenceStep* step) override {
-    WEIR_ASSIGN_OR_RETURN(const std::vector<Tensor> results, function_.Call(step->inputs[0]));
     RecordBag out;
-    int64_t row = 0;
     for (const auto& [key, weight] : step->inputs[0]) {
-      out.Add(key.origin, RecordOf(results, row++), weight);
+      RecordBag one;
+      one.Add(key.origin, key.record, weight);
+      const absl::StatusOr<std::vector<Tensor>> results = function_.Call(one);
+      if (results.ok()) {
+        out.Add(key.origin, RecordOf(*results, 0), weight);
+      } else if (!drops_) {
+        return results.status();
+      }
     }
     step->Send(0, step->time, std::move(out));
     return absl::OkStatus();
@@ -41,6 +47,7 @@ class ReferenceMap : public ReferenceVertex {
 
  private:
   const FunctionOfRecord function_;
+  const bool drops_;
 };
 
 // filter and switch.

@@ -1,0 +1,102 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/random.h"
+#include "common/base/str_cat.h"
+#include "common/flow/random_flow_testing.h"
+#include "common/flow/vertex_kind.h"
+
+namespace weir {
+namespace {
+
+constexpr uint64_t kFlows = 400;
+
+FlowOutputs OutputsOf(const RandomFlow& drawn, const FlowInputs& inputs) {
+  const auto result = RunReferenceFlow(drawn.flow, inputs);
+  EXPECT_TRUE(result.ok()) << result.status() << "\n" << drawn.text;
+  return result.ok() ? result->outputs : FlowOutputs();
+}
+
+// Without origins, as one multiset for each output and epoch.
+std::string ContentOf(FlowOutputs outputs) {
+  for (auto& [name, epochs] : outputs) {
+    for (auto& [epoch, batch] : epochs) {
+      std::fill_n(batch.origins.mutable_data<int64_t>(), batch.size(), 0);
+    }
+  }
+  return ToString(outputs);
+}
+
+FlowInputs WithOriginsReversed(FlowInputs inputs) {
+  for (auto& [name, parts] : inputs) {
+    for (EpochRecords& part : parts) {
+      part.batch.origins = part.batch.origins.Clone();
+      int64_t* origins = part.batch.origins.mutable_data<int64_t>();
+      for (int64_t i = 0; i < part.batch.size(); ++i) origins[i] = 1000 - origins[i];
+    }
+  }
+  return inputs;
+}
+
+TEST(RandomFlow, FlowsAreOfAllKindsAndMostGiveRecords) {
+  std::map<std::string, int> kinds;
+  int with_records = 0;
+  int order_matters = 0;
+  size_t most_vertices = 0;
+  for (uint64_t seed = 0; seed < kFlows; ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    SeededRandom random(seed);
+    const RandomFlow drawn = DrawFlow(&random);
+    for (const FlowVertex& vertex : drawn.flow.vertices) ++kinds[vertex.kind];
+    most_vertices = std::max(most_vertices, drawn.flow.vertices.size());
+    const FlowOutputs outputs = OutputsOf(drawn, drawn.inputs);
+    with_records += outputs.empty() ? 0 : 1;
+    const FlowOutputs reversed = OutputsOf(drawn, WithOriginsReversed(drawn.inputs));
+    order_matters += ContentOf(outputs) == ContentOf(reversed) ? 0 : 1;
+  }
+  for (const VertexKind& kind : AllVertexKinds()) {
+    EXPECT_GT(kinds[std::string(kind.name)], static_cast<int>(kFlows) / 20) << kind.name;
+  }
+  EXPECT_GT(with_records, static_cast<int>(kFlows) * 8 / 10);
+  EXPECT_GT(order_matters, static_cast<int>(kFlows) / 20);
+  EXPECT_GT(most_vertices, 20u);
+}
+
+TEST(RandomFlow, TheOracleDoesNotSeeHowInputWasCut) {
+  for (uint64_t seed = 0; seed < kFlows / 4; ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    SeededRandom random(seed);
+    const RandomFlow drawn = DrawFlow(&random);
+    FlowInputs reversed = drawn.inputs;
+    for (auto& [name, parts] : reversed) std::reverse(parts.begin(), parts.end());
+    EXPECT_EQ(ToString(OutputsOf(drawn, drawn.inputs)), ToString(OutputsOf(drawn, reversed)));
+  }
+}
+
+TEST(RandomFlow, EqualSeedsGiveEqualFlows) {
+  SeededRandom one(7);
+  SeededRandom two(7);
+  const RandomFlow a = DrawFlow(&one);
+  const RandomFlow b = DrawFlow(&two);
+  EXPECT_EQ(a.text, b.text);
+  EXPECT_EQ(ToString(OutputsOf(a, a.inputs)), ToString(OutputsOf(b, b.inputs)));
+}
+
+TEST(RandomFlow, TextsPrintAndParse) {
+  for (uint64_t seed = 0; seed < kFlows / 4; ++seed) {
+    SeededRandom random(seed);
+    const RandomFlow drawn = DrawFlow(&random);
+    const std::string printed = PrintFlow(drawn.flow);
+    const auto again = ParseFlow(printed);
+    ASSERT_TRUE(again.ok()) << again.status() << "\n" << printed;
+    EXPECT_EQ(PrintFlow(*again), printed);
+  }
+}
+
+}  // namespace
+}  // namespace weir
