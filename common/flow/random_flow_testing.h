@@ -52,7 +52,7 @@ inline RecordBatch RandomRecords(const RandomFlowText::Input& input, int64_t rec
     }
   }
   std::vector<int64_t> weights;
-  if (input.is_signed || random->Chance(0.3)) {
+  if (input.is_weighted) {
     for (int64_t i = 0; i < records; ++i) {
       const int64_t least = input.is_signed ? -2 : 0;
       weights.push_back(least + static_cast<int64_t>(random->Below(5)));
