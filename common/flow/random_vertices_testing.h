@@ -71,7 +71,7 @@ class RandomVertices {
     const RecordType type = out.type;
     const std::optional<size_t> other_unique = streams_.Unique(from);
     if (out.is_unique && other_unique && streams_.Chance(0.4)) return Zip(from, *other_unique);
-    switch (streams_.Below(14)) {
+    switch (streams_.Below(16)) {
       case 0:
         out.type = {I64(), F32()};
         streams_.AddVertex("map", {from}, Calls(functions_.Pair(type)), {out});
@@ -103,6 +103,8 @@ class RandomVertices {
       case 6:
       case 11:
       case 12:
+      case 13:
+      case 14:
         return Reduce(from);
       case 7:
       case 8:
