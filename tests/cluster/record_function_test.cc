@@ -59,13 +59,15 @@ std::shared_ptr<const Graph> GraphFrom(const std::string& text) {
   return std::make_shared<const Graph>(*std::move(graph));
 }
 
-std::shared_ptr<Program> Loaded(const std::string& text) {
+enum class Mapped { kAll, kNothing };
+
+std::shared_ptr<Program> Loaded(const std::string& text, Mapped mapped = Mapped::kAll) {
   const std::shared_ptr<const Graph> graph = GraphFrom(text);
   v1::Program source;
   source.set_format(v1::Program::FORMAT_TEXT);
   source.set_source(text);
   for (const ValueId arg : graph->region(graph->entry().body).args) {
-    source.add_map(graph->value(arg).name);
+    if (mapped == Mapped::kAll) source.add_map(graph->value(arg).name);
   }
   auto compiled = CompileProgram(source);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
@@ -167,6 +169,30 @@ TEST(ProgramFunction, AProgramOfAnotherFunctionIsRefused) {
   wrong = right;
   wrong.results[0].dtype = DType::kI32;
   EXPECT_THAT(error(wrong), HasSubstr("not i32[] for each of"));
+}
+
+TEST(ProgramFunction, AFunctionOfABatchIsCalledAsItIs) {
+  constexpr char kBatch[] = R"(
+    func @main(%x: i64[n], %y: f32[n,2]) -> (f32[n,2], f32[2], i64[n]) {
+      %s = reduce_sum(%y) {axes = [0]}
+      %r = reverse(%y) {axes = [0]}
+      return %r, %s, %x
+    })";
+  const std::shared_ptr<const Graph> graph = GraphFrom(kBatch);
+  const RecordSignature signature = RecordSignature::OfBatch(*graph, "main");
+  const auto program = Loaded(kBatch, Mapped::kNothing);
+  const auto function = MakeProgramBatchFunction(program, signature, nullptr);
+  ASSERT_TRUE(function.ok()) << function.status();
+  EXPECT_FALSE(MakeProgramFunction(program, signature, nullptr).ok()) << "f32[2] has no records";
+  const auto reference = MakeReferenceBatchFunction(graph, "main");
+  for (const int64_t records : {1, 2, 300, 2}) {
+    const std::vector<Tensor> columns = Columns(signature.parameters, records, records);
+    const auto want = reference->Call(columns, records);
+    const auto got = (*function)->Call(columns, records);
+    ASSERT_TRUE(want.ok()) << want.status();
+    ASSERT_TRUE(got.ok()) << got.status();
+    for (size_t i = 0; i < want->size(); ++i) EXPECT_TRUE((*got)[i].BitEquals((*want)[i])) << i;
+  }
 }
 
 TEST(ProgramFunction, ThreadsCallItAtTheSameTime) {

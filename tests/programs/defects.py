@@ -5,9 +5,9 @@ usage: tests/programs/defects.py [--suite SUITE] [--check] [--why] [--count N] [
                                  [--build DIR] [NAME...]
 
 SUITE is `programs` (defect_list.py; random programs find them), `timely` (timely_defect_list.py;
-the tests of common/timely find them) or `progress` (progress_defect_list.py; those of
-server/progress), all if not given. NAME picks the defects whose names contain
-it. Sources are changed in place and put back, so they must be committed, and nothing else may be
+the tests of common/timely find them), `progress` (progress_defect_list.py; those of
+server/progress) or `flows` (flow_defect_list.py; flows on simulated clusters, tests/cluster), all
+if not given. NAME picks the defects whose names contain it. Sources are changed in place and put back, so they must be committed, and nothing else may be
 built from them meanwhile. --check plants nothing: it only sees that each text stands once in its
 file. --why prints what disagreed, too.
 """
@@ -23,6 +23,7 @@ import sys
 import time
 
 import defect_list
+import flow_defect_list
 import progress_defect_list
 import timely_defect_list
 
@@ -109,6 +110,7 @@ SUITES = {  # name: (defects, what is built, what looks for one)
     "programs": (defect_list.DEFECTS, "weir_programs", search_programs),
     "timely": tests_of("weir_timely_test", timely_defect_list.DEFECTS),
     "progress": tests_of("weir_progress_test", progress_defect_list.DEFECTS),
+    "flows": tests_of("weir_cluster_test", flow_defect_list.DEFECTS),
 }
 
 

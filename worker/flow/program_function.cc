@@ -16,27 +16,27 @@ constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
 std::string NameOf(const v1::Plan& plan, uint32_t value) { return plan.values(value).name(); }
 
-// Whether `type` is that of so many records of a column.
-bool IsColumn(const TensorType& type, const TensorType& record, const Dim& records) {
+// Whether `type` is `record` with one more axis in front.
+bool IsColumn(const TensorType& type, const TensorType& record) {
   const std::vector<Dim>& dims = type.shape.dims();
   const std::vector<Dim>& each = record.shape.dims();
-  return type.dtype == record.dtype && type.rank() == record.rank() + 1 && dims[0] == records &&
+  return type.dtype == record.dtype && type.rank() == record.rank() + 1 &&
          std::equal(each.begin(), each.end(), dims.begin() + 1);
 }
 
-class ProgramFunction : public RecordFunction {
+// What follows from the number of records.
+class ProgramCalls {
  public:
-  ProgramFunction(std::shared_ptr<Program> program, std::string records,
-                  std::shared_ptr<std::atomic<bool>> cancelled)
+  ProgramCalls(std::shared_ptr<Program> program, std::string records,
+               std::shared_ptr<std::atomic<bool>> cancelled)
       : program_(std::move(program)),
         records_(std::move(records)),
         cancelled_(std::move(cancelled)) {}
 
   absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> columns,
-                                           int64_t records) const override {
-    auto results = CallOnce(columns, records);
-    if (results.ok() || absl::IsCancelled(results.status())) return results;
-    return NameRecord(columns, 0, records, results.status());
+                                           int64_t records) const {
+    WEIR_ASSIGN_OR_RETURN(const std::shared_ptr<const DirectRun> run, RunFor(records));
+    return run->Run(program_, columns, kNever, cancelled_);
   }
 
  private:
@@ -48,29 +48,6 @@ class ProgramFunction : public RecordFunction {
     uint64_t last_used = 0;
     std::shared_ptr<const DirectRun> run;
   };
-
-  absl::StatusOr<std::vector<Tensor>> CallOnce(absl::Span<const Tensor> columns,
-                                               int64_t records) const {
-    WEIR_ASSIGN_OR_RETURN(const std::shared_ptr<const DirectRun> run, RunFor(records));
-    return run->Run(program_, columns, kNever, cancelled_);
-  }
-
-  // Looks for the first record of [begin, end) that fails on its own, by halves: what vectorized
-  // code has to say of a failure may hold for all of them. REQUIRES: together they fail so.
-  absl::Status NameRecord(absl::Span<const Tensor> columns, int64_t begin, int64_t end,
-                          const absl::Status& failure) const {
-    if (begin == end) return failure;
-    if (end - begin == 1) return Annotate(failure, StrCat("record ", begin));
-    const int64_t middle = begin + (end - begin) / 2;
-    for (const auto& [from, to] : {std::pair(begin, middle), std::pair(middle, end)}) {
-      std::vector<Tensor> rows;
-      for (const Tensor& column : columns) rows.push_back(column.Rows(from, to));
-      const absl::Status status = CallOnce(rows, to - from).status();
-      if (absl::IsCancelled(status)) return status;
-      if (!status.ok()) return NameRecord(columns, from, to, status);
-    }
-    return failure;  // of all together, such as too little memory
-  }
 
   absl::StatusOr<std::shared_ptr<const DirectRun>> RunFor(int64_t records) const {
     {
@@ -103,16 +80,64 @@ class ProgramFunction : public RecordFunction {
   mutable uint64_t uses_ = 0;
 };
 
+class ProgramFunction : public RecordFunction {
+ public:
+  explicit ProgramFunction(std::unique_ptr<ProgramCalls> calls) : calls_(std::move(calls)) {}
+
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> columns,
+                                           int64_t records) const override {
+    auto results = calls_->Call(columns, records);
+    if (results.ok() || absl::IsCancelled(results.status())) return results;
+    return NameRecord(columns, 0, records, results.status());
+  }
+
+ private:
+  // Looks for the first record of [begin, end) that fails on its own, by halves: what vectorized
+  // code has to say of a failure may hold for all of them. REQUIRES: together they fail so.
+  absl::Status NameRecord(absl::Span<const Tensor> columns, int64_t begin, int64_t end,
+                          const absl::Status& failure) const {
+    if (begin == end) return failure;
+    if (end - begin == 1) return Annotate(failure, StrCat("record ", begin));
+    const int64_t middle = begin + (end - begin) / 2;
+    for (const auto& [from, to] : {std::pair(begin, middle), std::pair(middle, end)}) {
+      std::vector<Tensor> rows;
+      for (const Tensor& column : columns) rows.push_back(column.Rows(from, to));
+      const absl::Status status = calls_->Call(rows, to - from).status();
+      if (absl::IsCancelled(status)) return status;
+      if (!status.ok()) return NameRecord(columns, from, to, status);
+    }
+    return failure;  // of all together, such as too little memory
+  }
+
+  const std::unique_ptr<ProgramCalls> calls_;
+};
+
+class ProgramBatchFunction : public RecordFunction {
+ public:
+  explicit ProgramBatchFunction(std::unique_ptr<ProgramCalls> calls) : calls_(std::move(calls)) {}
+
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> columns,
+                                           int64_t records) const override {
+    return calls_->Call(columns, records);
+  }
+
+ private:
+  const std::unique_ptr<ProgramCalls> calls_;
+};
+
+enum class LeadingAxis { kRecords, kAny };
+
 absl::Status CheckColumns(const Program& program, std::string_view what,
                           absl::Span<const uint32_t> values, const RecordType& record,
-                          const Dim& records) {
+                          const Dim& records, LeadingAxis axis) {
   if (values.size() != record.size()) {
     return InvalidArgument("the program has ", values.size(), " ", what, "s, the function ",
                            ToString(record));
   }
   for (size_t i = 0; i < values.size(); ++i) {
     const TensorType& type = program.types[values[i]];
-    if (IsColumn(type, record[i], records)) continue;
+    const bool fits = IsColumn(type, record[i]);
+    if (fits && (axis == LeadingAxis::kAny || type.shape[0] == records)) continue;
     return InvalidArgument("the program's ", what, " ", NameOf(program.plan, values[i]), " is ",
                            type.ToString(), ", not ", record[i].ToString(), " for each of ",
                            records.ToString(), " records");
@@ -120,19 +145,10 @@ absl::Status CheckColumns(const Program& program, std::string_view what,
   return absl::OkStatus();
 }
 
-}  // namespace
-
-RecordSignature RecordSignature::Of(const Graph& graph, std::string_view function) {
-  const Region& body = graph.region(graph.FindFunction(function)->body);
-  RecordSignature signature;
-  for (const ValueId value : body.args) signature.parameters.push_back(graph.type(value));
-  for (const ValueId value : body.results) signature.results.push_back(graph.type(value));
-  return signature;
-}
-
-absl::StatusOr<std::unique_ptr<RecordFunction>> MakeProgramFunction(
+// Checks the program. `results`: which leading axis its outputs have.
+absl::StatusOr<std::unique_ptr<ProgramCalls>> MakeCalls(
     std::shared_ptr<Program> program, const RecordSignature& signature,
-    std::shared_ptr<std::atomic<bool>> cancelled) {
+    std::shared_ptr<std::atomic<bool>> cancelled, LeadingAxis results) {
   const v1::Plan& plan = program->plan;
   for (const auto* values : {&plan.inputs(), &plan.outputs()}) {
     for (const uint32_t value : *values) {
@@ -147,13 +163,54 @@ absl::StatusOr<std::unique_ptr<RecordFunction>> MakeProgramFunction(
                            first.ToString(), ", without a symbol for the number of records");
   }
   const Dim records = first.shape[0];
+  WEIR_RETURN_IF_ERROR(CheckColumns(*program, "input", plan.inputs(), signature.parameters, records,
+                                    LeadingAxis::kRecords));
   WEIR_RETURN_IF_ERROR(
-      CheckColumns(*program, "input", plan.inputs(), signature.parameters, records));
-  WEIR_RETURN_IF_ERROR(
-      CheckColumns(*program, "output", plan.outputs(), signature.results, records));
+      CheckColumns(*program, "output", plan.outputs(), signature.results, records, results));
   std::string symbol = records.symbol();
-  return std::make_unique<ProgramFunction>(std::move(program), std::move(symbol),
-                                           std::move(cancelled));
+  return std::make_unique<ProgramCalls>(std::move(program), std::move(symbol),
+                                        std::move(cancelled));
+}
+
+RecordType WithoutLeadingAxis(RecordType columns) {
+  for (TensorType& column : columns) {
+    std::vector<Dim>& dims = column.shape.dims();
+    if (!dims.empty()) dims.erase(dims.begin());
+  }
+  return columns;
+}
+
+}  // namespace
+
+RecordSignature RecordSignature::Of(const Graph& graph, std::string_view function) {
+  const Region& body = graph.region(graph.FindFunction(function)->body);
+  RecordSignature signature;
+  for (const ValueId value : body.args) signature.parameters.push_back(graph.type(value));
+  for (const ValueId value : body.results) signature.results.push_back(graph.type(value));
+  return signature;
+}
+
+RecordSignature RecordSignature::OfBatch(const Graph& graph, std::string_view function) {
+  const RecordSignature all = Of(graph, function);
+  return {WithoutLeadingAxis(all.parameters), WithoutLeadingAxis(all.results)};
+}
+
+absl::StatusOr<std::unique_ptr<RecordFunction>> MakeProgramFunction(
+    std::shared_ptr<Program> program, const RecordSignature& signature,
+    std::shared_ptr<std::atomic<bool>> cancelled) {
+  WEIR_ASSIGN_OR_RETURN(
+      std::unique_ptr<ProgramCalls> calls,
+      MakeCalls(std::move(program), signature, std::move(cancelled), LeadingAxis::kRecords));
+  return std::make_unique<ProgramFunction>(std::move(calls));
+}
+
+absl::StatusOr<std::unique_ptr<RecordFunction>> MakeProgramBatchFunction(
+    std::shared_ptr<Program> program, const RecordSignature& signature,
+    std::shared_ptr<std::atomic<bool>> cancelled) {
+  WEIR_ASSIGN_OR_RETURN(
+      std::unique_ptr<ProgramCalls> calls,
+      MakeCalls(std::move(program), signature, std::move(cancelled), LeadingAxis::kAny));
+  return std::make_unique<ProgramBatchFunction>(std::move(calls));
 }
 
 }  // namespace weir

@@ -1,0 +1,124 @@
+"""Defects that random flows and the tests of flows on simulated clusters must find, as in defect_list.py."""
+
+CALLS = "worker/flow/flow_job_calls.cc"
+JOB = "worker/flow/flow_job.cc"
+SLOT = "worker/flow/vertex_slot.cc"
+PROGRESS = "worker/flow/flow_progress.cc"
+
+DEFECTS = [
+    (
+        "frames are taken before they are sent",
+        CALLS,
+        "      effects->changes.push_back({input, time, 1, at});\n",
+        "      if (at == FlowChange::At::kHere) effects->changes.push_back({input, time, 1, at});\n",
+    ),
+    (
+        "a call takes one frame fewer than it does",
+        CALLS,
+        "-static_cast<int64_t>(call.frames.size())",
+        "-1",
+    ),
+    (
+        "a notification is not awaited",
+        CALLS,
+        "        {setup_.topology->request(call->id, request.input), request.time, 1});",
+        "        {setup_.topology->request(call->id, request.input), request.time, 0});",
+    ),
+    (
+        "a notification that goes on is over",
+        CALLS,
+        "  } else if (!call.activation.continues()) {\n",
+        "  } else {\n",
+    ),
+    (
+        "times are complete too early",
+        SLOT,
+        "    if (!progress.IsComplete(id_, i, time)) return false;\n",
+        "    if (i == 0 && !progress.IsComplete(id_, i, time)) return false;\n",
+    ),
+    (
+        "state over all times sees them in any order",
+        SLOT,
+        "      if (!(time < element)) return false;\n",
+        "      if (LessEqual(element, time)) return false;\n",
+    ),
+    (
+        "state of a loop is dropped while the loop goes on",
+        SLOT,
+        "      if (LessEqual(part_of(element), time)) return false;\n",
+        "      if (part_of(element) == element && LessEqual(part_of(element), time)) return false;\n",
+    ),
+    (
+        "frames that come are not outstanding here",
+        JOB,
+        "  progress_.Arrived(setup_.topology->input(slot.id(), input), time);\n",
+        "",
+    ),
+    (
+        "loops whose frames change workers count as local",
+        PROGRESS,
+        "      if (RouteOf(vertex, static_cast<int>(i)).to != Routing::To::kSelf) return false;\n",
+        "",
+    ),
+    (
+        "frames for others count here",
+        PROGRESS,
+        "    if (change.at == FlowChange::At::kElsewhere) continue;\n",
+        "",
+    ),
+    (
+        "frames at different times are taken together",
+        SLOT,
+        "queue.front().time == call->activation.time() &&",
+        "queue.front().time.epoch() == call->activation.time().epoch() &&",
+    ),
+    (
+        "a frame that comes again is taken again",
+        "worker/flow/flow_channels.cc",
+        "  if (number < due) {\n",
+        "  if (number < due) return absl::OkStatus();\n  if (number < due) {\n",
+    ),
+    (
+        "credit is not given back",
+        CALLS,
+        "      channels_.Owe(frame.from_rank, input, frame.bytes);\n",
+        "",
+    ),
+    (
+        "records of one key go to two workers",
+        "worker/flow/frame_split.cc",
+        "      const RecordRows keys(batch, routing.keys);\n",
+        "      const RecordRows keys(batch, std::max(1, routing.keys - 1 + rank % 2));\n",
+    ),
+    (
+        "outputs come after what consumes them",
+        CALLS,
+        "  outbox_->SendToCoordinator(message, PayloadsOf(call.batch));\n"
+        "  Effects effects;\n"
+        "  AddConsumed(call, &effects);\n"
+        "  WEIR_RETURN_IF_ERROR(Commit(std::move(effects), now));\n",
+        "  Effects effects;\n"
+        "  AddConsumed(call, &effects);\n"
+        "  WEIR_RETURN_IF_ERROR(Commit(std::move(effects), now));\n"
+        "  SendDue(now);\n"
+        "  outbox_->SendToCoordinator(message, PayloadsOf(call.batch));\n",
+    ),
+    (
+        "a stopped flow goes on",
+        "worker/flow/flow_table.cc",
+        "    entry->job->Stop();\n    entry->is_stopping = true;\n",
+        "    entry->is_stopping = true;\n",
+    ),
+    (
+        "what comes early is lost",
+        "worker/flow/flow_table.cc",
+        "  if (!ended_.contains(key)) early_[key].push_back({message, std::move(payloads)});\n",
+        "",
+    ),
+    (
+        "a held record serves earlier trips too",
+        "worker/flow/vertices/zip.cc",
+        "OuterOf(other) == OuterOf(time) && LessEqual(time, other);",
+        "OuterOf(other) == OuterOf(time);",
+    ),
+]

@@ -1,0 +1,185 @@
+#include "worker/flow/keyed/grouped_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/ops/scalar/integer.h"
+#include "worker/flow/gather_rows.h"
+#include "worker/flow/keyed/merge_records.h"
+
+namespace weir {
+namespace {
+
+RecordType WithoutFirst(const RecordType& type, int columns) {
+  return RecordType(type.begin() + columns, type.end());
+}
+
+Tensor Filled(int64_t size, int64_t value) {
+  Tensor filled(DType::kI64, {size});
+  std::fill_n(filled.mutable_data<int64_t>(), size, value);
+  return filled;
+}
+
+std::vector<Tensor> Joined(std::vector<Tensor> first, const std::vector<Tensor>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RecordBatch>> PrepareRecords(const FlowVertex& vertex,
+                                                        std::vector<RecordBatch> batches,
+                                                        bool in_order) {
+  const WeightsOf weights = Weights(batches);
+  if (!in_order && weights != WeightsOf::kAny) return batches;
+  std::vector<RecordBatch> merged = {MergeRecords(batches, vertex.input_types[0])};
+  if (LifeOf(vertex) == StateLife::kTime || EmitOf(vertex) == Emit::kChanges) return merged;
+  for (int64_t row = 0; row < merged[0].size(); ++row) {
+    if (merged[0].weight(row) > 0) continue;
+    return InvalidArgument("a record of origin ", merged[0].origin(row), " has the weight ",
+                           merged[0].weight(row), "; what is taken back needs emit = \"changes\"");
+  }
+  return merged;
+}
+
+GroupedState::GroupedState(const FlowVertex& vertex, int keys,
+                           const MakeGroupCombiner& make_combiner)
+    : vertex_(vertex),
+      life_(LifeOf(vertex)),
+      emit_(EmitOf(vertex)),
+      keys_(keys),
+      type_(vertex.output_types[0]),
+      make_combiner_(make_combiner),
+      index_(RecordType(type_.begin(), type_.begin() + keys)),
+      combiner_(make_combiner(emit_ == Emit::kChanges ? TakesBack::kYes : TakesBack::kNo)),
+      sent_rows_(WithoutFirst(type_, keys)) {}
+
+absl::Status GroupedState::Begin(Inputs inputs) {
+  WEIR_ASSIGN_OR_RETURN(const std::vector<RecordBatch> batches,
+                        PrepareRecords(vertex_, std::move(inputs[0]), combiner_->needs_order()));
+  if (!outlives_times() && Weights(batches) == WeightsOf::kAny) {
+    combiner_ = make_combiner_(TakesBack::kYes);
+  }
+  ++time_;
+  touched_.clear();
+  next_ = 0;
+  for (const RecordBatch& batch : batches) WEIR_RETURN_IF_ERROR(AddBatch(batch));
+  return absl::OkStatus();
+}
+
+absl::Status GroupedState::AddBatch(const RecordBatch& batch) {
+  WEIR_RETURN_IF_ERROR(index_.FindOrAdd(batch.columns, batch.size(), &numbers_));
+  const int64_t limit = index_.limit();
+  groups_.resize(limit);
+  combiner_->Resize(limit);
+  if (outlives_times()) {
+    sent_.resize(limit);
+    sent_rows_.Resize(limit);
+  }
+  const int64_t* origins = batch.origins.data<int64_t>();
+  for (int64_t row = 0; row < batch.size(); ++row) {
+    Group& group = groups_[numbers_[row]];
+    if (group.time != time_) {
+      group.time = time_;
+      group.origin = origins[row];
+      touched_.push_back(numbers_[row]);
+    }
+    group.origin = std::min(group.origin, origins[row]);
+    group.weight = scalar::Add(group.weight, batch.weight(row));
+  }
+  return combiner_->Add(batch, numbers_);
+}
+
+absl::StatusOr<RecordBatch> GroupedState::Next(int64_t most) {
+  // Of a group an old result and a new one may come out.
+  const int64_t count = emit_ == Emit::kChanges ? std::max<int64_t>(most / 2, 1) : most;
+  const auto groups = absl::MakeConstSpan(touched_).subspan(next_, count);
+  next_ += groups.size();
+  std::vector<int64_t> weights;
+  weights.reserve(groups.size());
+  for (const uint32_t group : groups) weights.push_back(groups_[group].weight);
+  std::vector<Tensor> results = combiner_->Results(groups, weights);
+  if (outlives_times()) return Changes(groups, results);
+  return All(groups, std::move(results));
+}
+
+Tensor GroupedState::OriginsOf(absl::Span<const uint32_t> groups) const {
+  Tensor origins(DType::kI64, {static_cast<int64_t>(groups.size())});
+  int64_t* origin = origins.mutable_data<int64_t>();
+  for (const uint32_t group : groups) *origin++ = groups_[group].origin;
+  return origins;
+}
+
+// The results of all groups that have one.
+RecordBatch GroupedState::All(absl::Span<const uint32_t> groups,
+                              std::vector<Tensor> results) const {
+  std::vector<int64_t> there;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (combiner_->IsThere(groups[i], groups_[groups[i]].weight)) there.push_back(i);
+  }
+  RecordBatch all = {.columns = Joined(index_.Keys(groups), results), .origins = OriginsOf(groups)};
+  return there.size() == groups.size() ? all : SelectRows(all, there);
+}
+
+// What is to be known of groups whose results are others now.
+RecordBatch GroupedState::Changes(absl::Span<const uint32_t> groups,
+                                  const std::vector<Tensor>& results) {
+  std::vector<uint32_t> gone;
+  Choice come;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const uint32_t group = groups[i];
+    const auto row = static_cast<int64_t>(i);
+    const bool holds = combiner_->IsThere(group, groups_[group].weight);
+    const bool held = sent_[group].holds;
+    if (holds == held && (!holds || sent_rows_.Equals(group, results, row))) continue;
+    if (held) gone.push_back(group);
+    if (holds) come.Add(group, row);
+  }
+  std::vector<RecordBatch> changes;
+  if (emit_ == Emit::kChanges) changes.push_back(OldResults(gone));
+  changes.push_back(NewResults(come, results));
+  for (const uint32_t group : gone) sent_[group].holds = false;
+  for (size_t i = 0; i < come.groups.size(); ++i) {
+    const uint32_t group = come.groups[i];
+    sent_[group] = {.origin = groups_[group].origin, .holds = true};
+    sent_rows_.Set(group, results, come.rows[i]);
+  }
+  RecordBatch all = ConcatBatches(changes, type_);
+  for (const uint32_t group : groups) Forget(group);
+  return all;
+}
+
+RecordBatch GroupedState::OldResults(absl::Span<const uint32_t> groups) const {
+  Tensor origins(DType::kI64, {static_cast<int64_t>(groups.size())});
+  int64_t* origin = origins.mutable_data<int64_t>();
+  for (const uint32_t group : groups) *origin++ = sent_[group].origin;
+  return {.columns = Joined(index_.Keys(groups), sent_rows_.Rows(groups)),
+          .origins = std::move(origins),
+          .weights = Filled(static_cast<int64_t>(groups.size()), -1)};
+}
+
+RecordBatch GroupedState::NewResults(const Choice& chosen,
+                                     const std::vector<Tensor>& results) const {
+  std::vector<Tensor> values;
+  for (const Tensor& column : results) {
+    values.push_back(GatherRows(ColumnRows::Of(column), chosen.rows));
+  }
+  return {.columns = Joined(index_.Keys(chosen.groups), values),
+          .origins = OriginsOf(chosen.groups)};
+}
+
+void GroupedState::Forget(uint32_t group) {
+  if (groups_[group].weight != 0 || sent_[group].holds || !combiner_->Forget(group)) return;
+  groups_[group] = Group();
+  sent_[group] = Sent();
+  index_.Free(group);
+}
+
+int64_t GroupedState::bytes() const {
+  const size_t own = groups_.capacity() * sizeof(Group) + sent_.capacity() * sizeof(Sent) +
+                     (numbers_.capacity() + touched_.capacity()) * sizeof(uint32_t);
+  return index_.bytes() + combiner_->bytes() + sent_rows_.bytes() + static_cast<int64_t>(own);
+}
+
+}  // namespace weir

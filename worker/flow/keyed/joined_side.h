@@ -1,0 +1,61 @@
+// The records of one input of a join, by the number of their key: those of a key are a chain, the
+// newest first. Owned by the state of a vertex; thread-compatible.
+#ifndef WEIR_WORKER_FLOW_KEYED_JOINED_SIDE_H_
+#define WEIR_WORKER_FLOW_KEYED_JOINED_SIDE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/flow/record_batch.h"
+#include "worker/flow/keyed/stored_column.h"
+
+namespace weir {
+
+class JoinedSide {
+ public:
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  explicit JoinedSide(const RecordType& type) : columns_(StoredColumns(type)) {}
+
+  // keys[i] is the number of the key of row i, which becomes record size() + i.
+  // Errors: RESOURCE_EXHAUSTED, there are 2^32 - 1 records.
+  absl::Status Add(const RecordBatch& batch, absl::Span<const uint32_t> keys);
+
+  int64_t size() const { return static_cast<int64_t>(origins_.size()); }
+  // The newest record of a key and the one before a record, or kNone.
+  uint32_t Newest(uint32_t key) const { return key < heads_.size() ? heads_[key] : kNone; }
+  uint32_t Before(uint32_t record) const { return before_[record]; }
+  int64_t origin(uint32_t record) const { return origins_[record]; }
+  int64_t weight(uint32_t record) const { return weights_[record]; }
+  // Columns from `first` on.
+  std::vector<Tensor> Columns(absl::Span<const uint32_t> records, int first) const {
+    return Gather(absl::MakeConstSpan(columns_).subspan(first), records);
+  }
+  RecordBatch Batch() const;
+  int64_t bytes() const;
+
+  // Whether it would pay to look for records that took one another back.
+  bool IsWorthMerging() const { return takes_back_ && size() >= 2 * merged_size_ + kFewRecords; }
+  // What there is now will not become less by merging.
+  void SetMerged() {
+    merged_size_ = size();
+    takes_back_ = false;
+  }
+
+ private:
+  static constexpr int64_t kFewRecords = 1024;
+
+  std::vector<StoredColumn> columns_;
+  std::vector<int64_t> origins_;
+  std::vector<int64_t> weights_;
+  std::vector<uint32_t> before_;
+  std::vector<uint32_t> heads_;  // by key
+  int64_t merged_size_ = 0;
+  bool takes_back_ = false;  // a weight was below 0 since then
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_FLOW_KEYED_JOINED_SIDE_H_

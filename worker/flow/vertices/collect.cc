@@ -1,0 +1,96 @@
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/flow/flow_limits.h"
+#include "common/flow/vertex_kind.h"
+#include "worker/flow/gather_rows.h"
+#include "worker/flow/keyed/keyed_vertex.h"
+#include "worker/flow/keyed/merge_records.h"
+
+namespace weir {
+namespace {
+
+// All records of a time, which are one frame however many they are.
+class CollectState : public VertexState {
+ public:
+  CollectState(const Flow& flow, const FlowVertex& vertex,
+               std::shared_ptr<const RecordFunction> function)
+      : type_(vertex.input_types[0]),
+        function_(std::move(function)),
+        row_by_row_(function_ != nullptr && AnswersRowByRow(flow, vertex, "function")) {}
+
+  absl::Status Begin(Inputs inputs) override {
+    done_ = false;
+    if (function_ == nullptr) {
+      result_ = SortRecords(inputs[0], type_);
+      return absl::OkStatus();
+    }
+    const RecordBatch merged = MergeRecords(inputs[0], type_);
+    if (!merged.empty()) return Call(merged);
+    done_ = true;
+    return absl::OkStatus();
+  }
+  bool done() const override { return done_; }
+  absl::StatusOr<RecordBatch> Next(int64_t) override {
+    done_ = true;
+    return std::move(result_);
+  }
+  int64_t bytes() const override { return done_ ? 0 : HeldBytes(result_); }
+
+ private:
+  // The rows of a batch, each as often as its weight says.
+  static absl::StatusOr<std::vector<int64_t>> Repeated(const RecordBatch& batch) {
+    std::vector<int64_t> rows;
+    for (int64_t row = 0; row < batch.size(); ++row) {
+      const int64_t weight = batch.weight(row);
+      if (weight < 0 || weight > kMaxRepeats) {
+        return InvalidArgument("a record of origin ", batch.origin(row), " has the weight ", weight,
+                               "; a function takes a record 0 to ", kMaxRepeats, " times");
+      }
+      rows.insert(rows.end(), weight, row);
+      if (static_cast<int64_t>(rows.size()) > kMaxCollectedRows) {
+        return InvalidArgument("more than ", kMaxCollectedRows, " records for one call");
+      }
+    }
+    return rows;
+  }
+
+  absl::Status Call(const RecordBatch& merged) {
+    WEIR_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, Repeated(merged));
+    RecordBatch all = merged.weights ? SelectRows(merged, rows) : merged;
+    WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> results, function_->Call(all.columns, all.size()));
+    for (const Tensor& result : results) {
+      if (result.extent(0) == results[0].extent(0)) continue;
+      return InvalidArgument("the function returns columns of ", results[0].extent(0), " and ",
+                             result.extent(0), " records");
+    }
+    for (Tensor& result : results) result = result.Contiguous();
+    Tensor origins = all.origins;
+    if (!row_by_row_) {
+      const std::vector<int64_t> first(results[0].extent(0), 0);
+      origins = GatherRows(ColumnRows::Of(all.origins), first);
+    }
+    result_ = {.columns = std::move(results), .origins = std::move(origins)};
+    return absl::OkStatus();
+  }
+
+  const RecordType type_;
+  const std::shared_ptr<const RecordFunction> function_;
+  const bool row_by_row_;
+  RecordBatch result_;
+  bool done_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Vertex> MakeCollectVertex(const VertexSetup& setup) {
+  std::shared_ptr<const RecordFunction> function;
+  if (setup.vertex().FindAttr("function") != nullptr) function = setup.functions.at("function");
+  return std::make_unique<KeyedVertex>(
+      setup, [flow = setup.flow, &form = setup.vertex(), function = std::move(function)] {
+        return std::make_unique<CollectState>(*flow, form, function);
+      });
+}
+
+}  // namespace weir

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/ops/scalar/integer.h"
+#include "worker/flow/keyed/joined_side.h"
+#include "worker/flow/keyed/key_index.h"
+#include "worker/flow/keyed/keyed_vertex.h"
+#include "worker/flow/keyed/merge_records.h"
+
+namespace weir {
+namespace {
+
+class JoinState : public VertexState {
+ public:
+  explicit JoinState(const FlowVertex& vertex)
+      : vertex_(vertex), keys_(static_cast<int>(vertex.attr("keys").AsInt())) {
+    Clear();
+  }
+
+  absl::Status Begin(Inputs inputs) override {
+    WEIR_RETURN_IF_ERROR(MergeIfWorthIt());
+    for (int side = 0; side < 2; ++side) {
+      Side& now = sides_[side];
+      now.first_new = now.records->size();
+      now.new_keys.clear();
+    }
+    for (const int side : {1, 0}) {
+      for (const RecordBatch& batch : inputs[side]) WEIR_RETURN_IF_ERROR(Add(batch, side));
+    }
+    phase_ = kNewLeft;
+    new_row_ = 0;
+    other_ = KeyIndex::kNone;
+    Seek();
+    return absl::OkStatus();
+  }
+
+  bool done() const override { return phase_ == kDone; }
+
+  absl::StatusOr<RecordBatch> Next(int64_t most) override {
+    std::vector<uint32_t> pairs[2];  // left and right records
+    while (!done() && static_cast<int64_t>(pairs[0].size()) < most) {
+      const auto record = static_cast<uint32_t>(now().first_new + new_row_);
+      pairs[phase_ == kNewLeft ? 0 : 1].push_back(record);
+      pairs[phase_ == kNewLeft ? 1 : 0].push_back(other_);
+      other_ = others().Before(other_);
+      if (other_ != KeyIndex::kNone) continue;
+      ++new_row_;
+      Seek();
+    }
+    return PairsOf(pairs[0], pairs[1]);
+  }
+
+  int64_t bytes() const override {
+    int64_t bytes = index_->bytes();
+    for (const Side& side : sides_) {
+      bytes +=
+          side.records->bytes() + static_cast<int64_t>(side.new_keys.capacity() * sizeof(uint32_t));
+    }
+    return bytes;
+  }
+
+ private:
+  // New left records meet all right ones, then new right records the left ones before them.
+  enum Phase { kNewLeft, kNewRight, kDone };
+
+  struct Side {
+    std::unique_ptr<JoinedSide> records;
+    int64_t first_new = 0;           // the first record of this time
+    std::vector<uint32_t> new_keys;  // the numbers of the keys of those
+  };
+
+  void Clear() {
+    const RecordType& left = vertex_.input_types[0];
+    index_ = std::make_unique<KeyIndex>(RecordType(left.begin(), left.begin() + keys_));
+    for (int side = 0; side < 2; ++side) {
+      sides_[side].records = std::make_unique<JoinedSide>(vertex_.input_types[side]);
+    }
+  }
+
+  absl::Status Add(const RecordBatch& batch, int side) {
+    std::vector<uint32_t> keys;
+    WEIR_RETURN_IF_ERROR(index_->FindOrAdd(batch.columns, batch.size(), &keys));
+    WEIR_RETURN_IF_ERROR(sides_[side].records->Add(batch, keys));
+    sides_[side].new_keys.insert(sides_[side].new_keys.end(), keys.begin(), keys.end());
+    return absl::OkStatus();
+  }
+
+  // What was taken back is forgotten, and so are keys of which nothing is left.
+  absl::Status MergeIfWorthIt() {
+    const bool worth_it = std::any_of(std::begin(sides_), std::end(sides_), [](const Side& side) {
+      return side.records->IsWorthMerging();
+    });
+    if (!worth_it) return absl::OkStatus();
+    RecordBatch merged[2];
+    for (int side = 0; side < 2; ++side) {
+      const RecordBatch all = sides_[side].records->Batch();
+      merged[side] = MergeRecords({&all, 1}, vertex_.input_types[side]);
+    }
+    Clear();
+    for (int side = 0; side < 2; ++side) {
+      WEIR_RETURN_IF_ERROR(Add(merged[side], side));
+      sides_[side].records->SetMerged();
+    }
+    return absl::OkStatus();
+  }
+
+  const Side& now() const { return sides_[phase_ == kNewLeft ? 0 : 1]; }
+  const JoinedSide& others() const { return *sides_[phase_ == kNewLeft ? 1 : 0].records; }
+
+  // To the first pair of the new record new_row_ or one behind it.
+  void Seek() {
+    for (; phase_ != kDone; ++new_row_) {
+      if (new_row_ == static_cast<int64_t>(now().new_keys.size())) {
+        phase_ = phase_ == kNewLeft ? kNewRight : kDone;
+        new_row_ = -1;
+        continue;
+      }
+      other_ = others().Newest(now().new_keys[new_row_]);
+      // Left records of this time have met the new right ones already.
+      while (phase_ == kNewRight && other_ != KeyIndex::kNone &&
+             static_cast<int64_t>(other_) >= sides_[0].first_new) {
+        other_ = others().Before(other_);
+      }
+      if (other_ != KeyIndex::kNone) return;
+    }
+  }
+
+  RecordBatch PairsOf(absl::Span<const uint32_t> left, absl::Span<const uint32_t> right) const {
+    const auto size = static_cast<int64_t>(left.size());
+    RecordBatch batch = {.columns = sides_[0].records->Columns(left, 0),
+                         .origins = Tensor(DType::kI64, {size}),
+                         .weights = Tensor(DType::kI64, {size})};
+    for (Tensor& column : sides_[1].records->Columns(right, keys_)) {
+      batch.columns.push_back(std::move(column));
+    }
+    int64_t* origins = batch.origins.mutable_data<int64_t>();
+    int64_t* weights = batch.weights->mutable_data<int64_t>();
+    bool ones = true;
+    for (int64_t i = 0; i < size; ++i) {
+      origins[i] = sides_[0].records->origin(left[i]);
+      weights[i] =
+          scalar::Multiply(sides_[0].records->weight(left[i]), sides_[1].records->weight(right[i]));
+      ones &= weights[i] == 1;
+    }
+    if (ones) batch.weights.reset();
+    return batch;
+  }
+
+  const FlowVertex& vertex_;
+  const int keys_;
+  std::unique_ptr<KeyIndex> index_;
+  Side sides_[2];  // left, right
+  Phase phase_ = kDone;
+  int64_t new_row_ = 0;  // of the new records of the phase
+  uint32_t other_ = 0;   // its partner in the next pair
+};
+
+}  // namespace
+
+std::unique_ptr<Vertex> MakeJoinVertex(const VertexSetup& setup) {
+  const FlowVertex& form = setup.vertex();
+  return std::make_unique<KeyedVertex>(setup,
+                                       [&form] { return std::make_unique<JoinState>(form); });
+}
+
+}  // namespace weir
