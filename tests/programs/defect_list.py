@@ -481,7 +481,7 @@ MEETINGS = [
         "meetings: a loop that collects runs for those in other branches",
         "common/ops/control/meetings.cc",
         "if (extent != nullptr) GuardBody(",
-        "if (extent == nullptr) GuardBody(",
+        "if (extent != nullptr && operands.empty()) GuardBody(",
     ),
     (
         "meetings: a while ends with the first iteration that does",
