@@ -20,6 +20,7 @@ stage() {
 stage "ctest" ctest --preset "$WEIR_PRESET"
 stage "bad input" bash tests/cluster/bad_input.sh
 stage "cluster of processes" bash tests/cluster/processes.sh
+stage "flows on processes" bash tests/cluster/flows.sh
 if [ "${WEIR_SKIP_COMPOSE:-0}" = 1 ]; then
   echo "== cluster in containers: left out (WEIR_SKIP_COMPOSE=1)"
 else

@@ -317,7 +317,7 @@ absl::Status DeployedFlow::AwaitTaken(const std::string& input, absl::Time deadl
   WEIR_ASSIGN_OR_RETURN(SendBuffer * buffer, FindInput(input));
   return AwaitLocked(
       &lock, deadline, [&] { return StrCat("input '", input, "' to be taken"); },
-      [&] { return buffer->all_taken() || ended_.has_value(); });
+      [&] { return buffer->all_taken(); });
 }
 
 // ---- Taking ----
@@ -336,7 +336,8 @@ absl::StatusOr<std::optional<FlowResult>> DeployedFlow::Next(const std::string& 
     WEIR_ASSIGN_OR_RETURN(ReceiveBuffer * buffer, FindOutput(output));
     WEIR_RETURN_IF_ERROR(AwaitLocked(
         &lock, deadline, [&] { return StrCat("records of output '", output, "'"); },
-        [&] { return (result = buffer->Take()).has_value() || buffer->is_finished(); }));
+        [&] { return buffer->has_records() || buffer->is_finished(); }));
+    result = buffer->Take();
     PostAck(buffer);
   }
   Flush();

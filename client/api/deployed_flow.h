@@ -49,8 +49,7 @@ class DeployedFlow {
   // Waits until the flow runs. Errors: NotFound, FailedPrecondition (another client is attached to
   // an input or output), DeadlineExceeded, those of the session.
   static absl::StatusOr<std::unique_ptr<DeployedFlow>> Attach(std::shared_ptr<Session> session,
-                                                              std::string id,
-                                                              AttachOptions options,
+                                                              std::string id, AttachOptions options,
                                                               absl::Time deadline);
   // Detaches; the flow goes on.
   ~DeployedFlow();
@@ -108,7 +107,7 @@ class DeployedFlow {
   void Flush();
   void Post(ToFlow message);
   void PostAck(ReceiveBuffer* output);
-  // REQUIRES: the lock. Waits until `done`; errors as above.
+  // REQUIRES: the lock; `done` only looks. Waits until it is so; errors as above.
   absl::Status AwaitLocked(std::unique_lock<std::mutex>* lock, absl::Time deadline,
                            const std::function<std::string()>& what,
                            const std::function<bool()>& done);
@@ -120,7 +119,7 @@ class DeployedFlow {
   const std::string id_;
   AttachOptions options_;
 
-  std::mutex send_mutex_;  // whoever sends; taken before the other one
+  std::mutex send_mutex_;     // whoever sends; taken before the other one
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::shared_ptr<FlowStream> stream_;

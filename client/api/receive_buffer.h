@@ -32,6 +32,7 @@ class ReceiveBuffer {
   absl::Status OnRecords(const v1::FlowRecords& records, std::vector<Tensor> tensors);
   void OnComplete(const v1::FlowComplete& complete);
 
+  bool has_records() const { return !entries_.empty(); }
   // Returns: the oldest records that were not taken.
   std::optional<FlowResult> Take();
   // All records of an epoch. REQUIRES: IsComplete(epoch).

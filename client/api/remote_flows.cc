@@ -9,6 +9,7 @@
 
 #include "client/api/grpc_status.h"
 #include "common/base/status.h"
+#include "common/plan/tensor_chunks.h"
 
 namespace weir {
 namespace {
@@ -70,8 +71,8 @@ class RemoteFlowStream : public FlowStream {
   const std::shared_ptr<v1::Flows::Stub> stub_;
   grpc::ClientContext context_;
   const std::unique_ptr<grpc::ClientReaderWriter<v1::AttachRequest, v1::AttachResponse>> call_;
-  RecordsAssembler batches_{ChunkLimits{std::numeric_limits<size_t>::max(),
-                                        std::numeric_limits<uint64_t>::max()}};
+  RecordsAssembler batches_{
+      ChunkLimits{std::numeric_limits<size_t>::max(), std::numeric_limits<uint64_t>::max()}};
   std::atomic<bool> is_closed_{false};
   bool is_over_ = false;
   absl::Status why_;
@@ -101,6 +102,23 @@ absl::StatusOr<std::unique_ptr<FlowStream>> RemoteFlows::Attach(const v1::FlowAt
   const absl::Status sent = stream->Send(attach);
   if (!sent.ok()) return stream->Next().status();
   return stream;
+}
+
+absl::StatusOr<std::vector<Tensor>> RemoteFlows::Call(const v1::CallFlowRequest& request,
+                                                      const std::vector<Tensor>& record) {
+  v1::CallFlowRequest whole = request;
+  for (const Tensor& column : record) ToMessage(column, whole.add_record());
+  WEIR_ASSIGN_OR_RETURN(
+      const v1::CallFlowResponse response,
+      CallOnce<v1::CallFlowResponse>(address_, [&](auto* context, auto* response) {
+        return stub_->Call(context, whole, response);
+      }));
+  std::vector<Tensor> columns;
+  for (const v1::Tensor& column : response.record()) {
+    WEIR_ASSIGN_OR_RETURN(Tensor tensor, FromMessage(column));
+    columns.push_back(std::move(tensor));
+  }
+  return columns;
 }
 
 absl::StatusOr<v1::FlowStatus> RemoteFlows::Get(const std::string& id) {

@@ -31,7 +31,8 @@ class RecordPrinter {
   std::vector<RecordBatch> kept_;  // for the files
 };
 
-// Prints the status of a flow: a table, or one JSON document a line. Rates are since the one before.
+// Prints the status of a flow: a table, or one JSON document a line. Rates are since the one
+// before.
 class FlowPrinter {
  public:
   explicit FlowPrinter(const Common& common) : common_(common) {}

@@ -62,10 +62,10 @@ absl::StatusOr<std::unique_ptr<FlowStream>> AttachHere(const FlowGateway& gatewa
                                                        const v1::FlowAttach& request) {
   auto news = std::make_shared<News>();
   WEIR_ASSIGN_OR_RETURN(const uint64_t attachment, gateway.Attach(request, [news] {
-                          std::lock_guard lock(news->mutex);
-                          news->has_news = true;
-                          news->changed.notify_all();
-                        }));
+    std::lock_guard lock(news->mutex);
+    news->has_news = true;
+    news->changed.notify_all();
+  }));
   return std::make_unique<EmbeddedFlowStream>(gateway, attachment, std::move(news));
 }
 

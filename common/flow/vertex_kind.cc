@@ -104,6 +104,18 @@ absl::StatusOr<RecordType> KindContext::CallBatch(std::string_view attr,
   return results;
 }
 
+std::map<std::string, FlowAttr::Calls, std::less<>> CalledFunctions(const Flow& flow) {
+  std::map<std::string, FlowAttr::Calls, std::less<>> called;
+  for (const FlowVertex& vertex : flow.vertices) {
+    for (const FlowAttr& attr : vertex.def->attrs) {
+      const Attr* const function = vertex.FindAttr(attr.name);
+      if (function == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
+      called.emplace(function->AsString(), attr.calls);
+    }
+  }
+  return called;
+}
+
 bool AnswersRowByRow(const Flow& flow, const FlowVertex& vertex, std::string_view attr) {
   const Graph& graph = *flow.functions;
   const Region& body = graph.region(graph.FindFunction(vertex.attr(attr).AsString())->body);

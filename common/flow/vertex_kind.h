@@ -5,7 +5,9 @@
 #ifndef WEIR_COMMON_FLOW_VERTEX_KIND_H_
 #define WEIR_COMMON_FLOW_VERTEX_KIND_H_
 
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -98,6 +100,10 @@ absl::Status CheckPredicate(const KindContext& context, std::string_view attr);
 const VertexKind* FindVertexKind(std::string_view name);
 // In the order of kind_list.inc.
 absl::Span<const VertexKind> AllVertexKinds();
+
+// Each function that a vertex calls, and for what: by name. A function's parameters say which of
+// the two it is for. REQUIRES: the flow is checked.
+std::map<std::string, FlowAttr::Calls, std::less<>> CalledFunctions(const Flow& flow);
 
 // Whether row i of the results of the function for a batch (FlowAttr::Calls::kBatch) stands for
 // record i: the results' leading extents are the symbol of the parameters.

@@ -51,10 +51,9 @@ class AttachCall : public Call<grpc::ServerBidiReactor<v1::AttachRequest, v1::At
     if (request_.has_attach()) {
       if (attachment_.load() != 0) return absl::FailedPreconditionError("a client attaches once");
       std::weak_ptr<AttachCall> weak = SharedCall(this);
-      WEIR_ASSIGN_OR_RETURN(const uint64_t attachment,
-                            gateway_.Attach(request_.attach(), [weak] {
-                              if (auto call = weak.lock()) call->Pump();
-                            }));
+      WEIR_ASSIGN_OR_RETURN(const uint64_t attachment, gateway_.Attach(request_.attach(), [weak] {
+        if (auto call = weak.lock()) call->Pump();
+      }));
       attachment_.store(attachment);
       Pump();
       return absl::OkStatus();
@@ -130,8 +129,8 @@ class AttachCall : public Call<grpc::ServerBidiReactor<v1::AttachRequest, v1::At
   std::atomic<uint64_t> attachment_{0};
   v1::AttachRequest request_;
   RecordsAssembler batches_;
-  bool writing_ = false;  // somebody makes or writes a message
-  bool news_ = false;     // there is something since he began to make it
+  bool writing_ = false;              // somebody makes or writes a message
+  bool news_ = false;                 // there is something since he began to make it
   std::optional<absl::Status> left_;  // how the call ends after that
   // Used by who writes only.
   v1::AttachResponse response_;

@@ -46,7 +46,7 @@ std::vector<MetricFamily> FlowFigures(const FlowStats& flows) {
       Figures("weir_flow_records_total", "Records that went into and came out of flows.",
               MetricType::Counter, "direction",
               {{"in", flows.records_in}, {"out", flows.records_out}}),
-      Figures("weir_flow_epochs_total", "Epochs that were completed at outputs and probes.",
+      Figures("weir_flow_epochs_total", "Epochs that were completed at outputs.",
               MetricType::Counter, "", {{"", flows.epochs}}),
       Figures("weir_progress_bytes_total",
               "Bytes of progress tracking: batches of workers in, frontiers out.",

@@ -38,8 +38,8 @@ absl::StatusOr<FlowEntry*> FlowCore::FindFlow(std::string_view job_id) {
   FlowEntry* flow = At(job->sequence);
   if (flow != nullptr) return flow;
   if (job->view.is_flow()) {
-    return absl::FailedPreconditionError(
-        StrCat("flow ", job_id, " is of an earlier life of the coordinator: nothing of it is left"));
+    return absl::FailedPreconditionError(StrCat(
+        "flow ", job_id, " is of an earlier life of the coordinator: nothing of it is left"));
   }
   return absl::FailedPreconditionError(StrCat("job ", job_id, " is no flow"));
 }
@@ -149,8 +149,7 @@ absl::Status FlowCore::Take(uint64_t id, ToFlow message) {
   return status;
 }
 
-absl::Status FlowCore::TakeFrom(const FlowAttachment& attachment, FlowEntry* flow,
-                                ToFlow message) {
+absl::Status FlowCore::TakeFrom(const FlowAttachment& attachment, FlowEntry* flow, ToFlow message) {
   switch (message.message.kind_case()) {
     case v1::AttachRequest::kRecords: {
       WEIR_ASSIGN_OR_RETURN(const VertexId input,
@@ -265,6 +264,11 @@ std::optional<FromFlow> FlowCore::NextOf(FlowEntry* flow, FlowAttachment* attach
     const VertexId input = *attachment->changed.begin();
     attachment->changed.erase(input);
     *out.message.mutable_input() = flow->inputs.at(input).ToMessage();
+    return out;
+  }
+  if (!attachment->failed.empty()) {
+    *out.message.mutable_record_failed() = std::move(attachment->failed.front());
+    attachment->failed.pop_front();
     return out;
   }
   const std::vector<VertexId>& outputs = attachment->outputs;

@@ -37,7 +37,7 @@ struct FlowStats {
   int64_t clients = 0;
   int64_t records_in = 0;
   int64_t records_out = 0;
-  int64_t epochs = 0;  // by which frontiers at outputs went on
+  int64_t epochs = 0;            // by which frontiers at outputs went on
   std::map<int, int64_t> ended;  // by v1::Job::State
   ProgressCounters progress;
 };
@@ -124,6 +124,7 @@ class FlowCore {
   void OnOutput(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowOutput& output,
                 std::vector<Tensor> payloads);
   void OnConsumed(FlowEntry* flow, const v1::FlowConsumed& consumed);
+  void OnRecordFailed(FlowEntry* flow, const v1::FlowRecordFailed& failed);
   void OnReport(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowReport& report);
   void TellFrontiers(FlowEntry* flow, const v1::FrontierUpdate& update);
   void NoteComplete(FlowEntry* flow);

@@ -39,8 +39,8 @@ TEST(FlowCoreTest, RecordsGoToWorkersInTurnAndComeOutByEpoch) {
 
   // Origins go on within an epoch, whichever worker has the records.
   harness.RunOne(2);
-  EXPECT_THAT(harness.Heard(client), ElementsAre("in: taken 3, epoch 0, bytes 16/64",
-                                                 "records 1 of epoch 0: 9@2"));
+  EXPECT_THAT(harness.Heard(client),
+              ElementsAre("in: taken 3, epoch 0, bytes 16/64", "records 1 of epoch 0: 9@2"));
   ASSERT_EQ(harness.Advance(client, 4, 1), absl::OkStatus());
   harness.Settle();
   EXPECT_THAT(harness.Heard(client), ElementsAre("in: taken 4, epoch 1, bytes 16/64"));
@@ -52,9 +52,9 @@ TEST(FlowCoreTest, RecordsGoToWorkersInTurnAndComeOutByEpoch) {
   harness.Settle();
   EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
   harness.RunAll();
-  EXPECT_THAT(harness.Heard(client), ElementsAre("in: taken 5, epoch 1, bytes 64/64",
-                                                 "records 4 of epoch 1: 5@0", "complete 5: all",
-                                                 "ended SUCCEEDED"));
+  EXPECT_THAT(harness.Heard(client),
+              ElementsAre("in: taken 5, epoch 1, bytes 64/64", "records 4 of epoch 1: 5@0",
+                          "complete 5: all", "ended SUCCEEDED"));
   EXPECT_EQ(harness.State(job), v1::Job::SUCCEEDED);
   EXPECT_TRUE(harness.workers[1]->stopped && harness.workers[2]->stopped);
   EXPECT_TRUE(harness.core.idle());
@@ -96,16 +96,26 @@ TEST(FlowCoreTest, ASubmissionIdNamesOneFlow) {
   EXPECT_EQ(other.status().code(), absl::StatusCode::kAlreadyExists);
 }
 
+// A client whose message was refused is attached no more; it attaches again.
 TEST(FlowCoreTest, WhatIsNotTakenIsRefusedAndNamed) {
   FlowHarness harness;
   const std::string job = harness.DeployOn(1);
-  const uint64_t client = *harness.Attach(job, "c", 0, 0);
+  uint64_t client = *harness.Attach(job, "c", 0, 0);
+  const auto again = [&] {
+    EXPECT_THAT(harness.Heard(client), SizeIs(1));  // why it is over
+    client = *harness.Attach(job, "c", 0, 0);
+    harness.Heard(client);
+  };
   EXPECT_EQ(harness.Send(client, 1, 0, {1}).code(), absl::StatusCode::kFailedPrecondition);
   harness.Heard(client);
   EXPECT_THAT(harness.Send(client, 2, 0, {1}).message(), HasSubstr("number 1 is due"));
+  again();
   ASSERT_EQ(harness.Advance(client, 1, 3), absl::OkStatus());
+  harness.Heard(client);
   EXPECT_THAT(harness.Send(client, 2, 2, {1}).message(), HasSubstr("epoch 2 is over"));
+  again();
   EXPECT_THAT(harness.Advance(client, 2, 1).message(), HasSubstr("cannot go back to 1"));
+  again();
   ToFlow wrong;
   wrong.message.mutable_records()->set_port("in");
   wrong.message.mutable_records()->set_number(2);
@@ -113,12 +123,20 @@ TEST(FlowCoreTest, WhatIsNotTakenIsRefusedAndNamed) {
   wrong.tensors = {Tensor::Of<float>({1}, {1})};
   EXPECT_THAT(harness.core.flows().Take(client, wrong).message(),
               AllOf(HasSubstr("input 'in'"), HasSubstr("f32[1]")));
+  again();
   wrong.tensors = {Tensor::Scalar<int64_t>(1)};
   EXPECT_THAT(harness.core.flows().Take(client, wrong).message(), HasSubstr("axis of records"));
+  again();
+  wrong.tensors = {};
+  EXPECT_THAT(harness.core.flows().Take(client, wrong).message(), HasSubstr("0 tensors instead"));
+  again();
   wrong.message.mutable_records()->set_port("nowhere");
   EXPECT_THAT(harness.core.flows().Take(client, wrong).message(), HasSubstr("'nowhere'"));
-  EXPECT_THAT(harness.Acknowledge(client, 1).message(), HasSubstr("only 0 were sent"));
+  again();
+  EXPECT_THAT(harness.Acknowledge(client, 9).message(), HasSubstr("were sent"));
+  again();
   ASSERT_EQ(harness.Advance(client, 2, 0, true), absl::OkStatus());
+  harness.Heard(client);
   EXPECT_THAT(harness.Send(client, 3, 3, {1}).message(), HasSubstr("'in' is closed"));
   v1::FlowAttach request;
   request.set_id(job);
@@ -126,6 +144,7 @@ TEST(FlowCoreTest, WhatIsNotTakenIsRefusedAndNamed) {
   request.add_inputs()->set_name("inn");
   EXPECT_THAT(harness.core.flows().Attach(request, [] {}).status().message(),
               HasSubstr("no input 'inn'; it has in"));
+  EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
 }
 
 TEST(FlowCoreTest, CreditComesBackAsWorkersConsume) {
@@ -133,11 +152,13 @@ TEST(FlowCoreTest, CreditComesBackAsWorkersConsume) {
   limits.flow_input_bytes = 3 * kRecord;
   FlowHarness harness(limits);
   const std::string job = harness.DeployOn(1);
-  const uint64_t client = *harness.Attach(job, "c", 0, 0);
+  uint64_t client = *harness.Attach(job, "c", 0, 0);
   harness.Heard(client);
   // One that is alone may be larger.
   ASSERT_EQ(harness.Send(client, 1, 0, {1, 2, 3, 4, 5}), absl::OkStatus());
   EXPECT_EQ(harness.Send(client, 2, 0, {6}).code(), absl::StatusCode::kResourceExhausted);
+  client = *harness.Attach(job, "c", 1, 0);
+  harness.Heard(client);
   harness.Settle();
   harness.RunAll();
   ASSERT_EQ(harness.Send(client, 2, 0, {6, 7}), absl::OkStatus());

@@ -20,17 +20,15 @@ absl::StatusOr<v1::DeployResponse> FlowGateway::Deploy(const v1::DeployRequest& 
 absl::StatusOr<uint64_t> FlowGateway::Attach(const v1::FlowAttach& request,
                                              std::function<void()> on_news) const {
   absl::StatusOr<uint64_t> attached;
-  coordinator_->Enter([&](CoordinatorCore& core) {
-    attached = core.flows().Attach(request, std::move(on_news));
-  });
+  coordinator_->Enter(
+      [&](CoordinatorCore& core) { attached = core.flows().Attach(request, std::move(on_news)); });
   return attached;
 }
 
 absl::Status FlowGateway::Take(uint64_t attachment, ToFlow message) const {
   absl::Status status;
-  coordinator_->Enter([&](CoordinatorCore& core) {
-    status = core.flows().Take(attachment, std::move(message));
-  });
+  coordinator_->Enter(
+      [&](CoordinatorCore& core) { status = core.flows().Take(attachment, std::move(message)); });
   return status;
 }
 

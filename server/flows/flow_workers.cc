@@ -48,6 +48,12 @@ void FlowCore::OnWorkerMessage(const WorkerEntry& worker, const v1::WorkerMessag
       flow = FlowOf(worker, message.flow_consumed());
       if (flow != nullptr && flow->takes_part()) OnConsumed(flow, message.flow_consumed());
       return;
+    case v1::WorkerMessage::kFlowRecordFailed:
+      flow = FlowOf(worker, message.flow_record_failed());
+      if (flow != nullptr && flow->takes_part()) {
+        OnRecordFailed(flow, message.flow_record_failed());
+      }
+      return;
     case v1::WorkerMessage::kFlowFailed:
       flow = FlowOf(worker, message.flow_failed());
       if (flow != nullptr && flow->takes_part()) OnFailed(flow, worker, message.flow_failed());
@@ -96,12 +102,14 @@ void FlowCore::NoteComplete(FlowEntry* flow) {
     const std::optional<int64_t> epoch =
         LeastEpoch(flow->progress->tracker().frontier(topology.input(vertex, 0)));
     if (epoch.has_value() ? *epoch <= log->epoch() : log->finished()) return false;
-    if (epoch.has_value()) stats_.epochs += *epoch - log->epoch();
     log->AddComplete(epoch.value_or(log->epoch()), !epoch.has_value());
     return true;
   };
   for (auto& [vertex, log] : flow->outputs) {
-    if (note(vertex, &log)) WakeAt(*flow, vertex);
+    const int64_t before = log.epoch();
+    if (!note(vertex, &log)) continue;
+    stats_.epochs += log.epoch() - before;
+    WakeAt(*flow, vertex);
   }
   for (auto& [vertex, log] : flow->probes) {
     note(vertex, &log);
@@ -114,10 +122,10 @@ void FlowCore::OnOutput(FlowEntry* flow, const WorkerEntry& worker, const v1::Fl
   const VertexId vertex(output.vertex());
   const auto log = flow->outputs.find(vertex);
   if (log == flow->outputs.end()) {
-    return Fail(flow, FailureOf(absl::InternalError(StrCat("records came for vertex ",
-                                                           output.vertex(),
-                                                           ", which is no output")),
-                                worker.name()));
+    return Fail(flow,
+                FailureOf(absl::InternalError(StrCat("records came for vertex ", output.vertex(),
+                                                     ", which is no output")),
+                          worker.name()));
   }
   absl::StatusOr<RecordBatch> batch =
       BatchFrom(output.batch(), std::move(payloads), log->second.type(),
@@ -134,6 +142,19 @@ void FlowCore::OnConsumed(FlowEntry* flow, const v1::FlowConsumed& consumed) {
   if (input == flow->inputs.end()) return;
   input->second.OnConsumed(consumed.bytes());
   WakeAt(*flow, vertex);
+}
+
+void FlowCore::OnRecordFailed(FlowEntry* flow, const v1::FlowRecordFailed& failed) {
+  if (failed.time().coordinates().empty()) return;
+  v1::FlowRecordFailure failure;
+  failure.set_epoch(failed.time().coordinates(0));
+  failure.set_origin(failed.origin());
+  *failure.mutable_failure() = failed.failure();
+  for (auto& [id, attachment] : attachments_) {
+    if (attachment.flow != flow->id || attachment.inputs.empty()) continue;
+    attachment.failed.push_back(failure);
+    Wake(&attachment);
+  }
 }
 
 void FlowCore::OnReport(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowReport& report) {
@@ -162,8 +183,8 @@ void FlowCore::OnWorkerDraining(const WorkerEntry& worker) {
   for (const uint64_t id : Alive()) {
     FlowEntry* flow = At(id);
     if (!flow->takes_part() || !flow->names.contains(worker.id)) continue;
-    Fail(flow, FailureOf(absl::AbortedError(StrCat("worker ", worker.name(),
-                                                   " leaves, and the flow is on it")),
+    Fail(flow, FailureOf(absl::AbortedError(
+                             StrCat("worker ", worker.name(), " leaves, and the flow is on it")),
                          worker.name()));
   }
 }

@@ -34,9 +34,9 @@ absl::StatusOr<RecordBatch> InputLedger::Take(const v1::FlowRecords& records,
   const int64_t bytes = batch.bytes();
   const int64_t under_way = taken_bytes_ - consumed_bytes_;
   if (under_way > 0 && under_way + bytes > limit_bytes_) {
-    return absl::ResourceExhaustedError(
-        StrCat("input '", name_, "' has ", under_way, " bytes that no worker has consumed; ", bytes,
-               " more are above the limit of ", limit_bytes_));
+    return absl::ResourceExhaustedError(StrCat("input '", name_, "' has ", under_way,
+                                               " bytes that no worker has consumed; ", bytes,
+                                               " more are above the limit of ", limit_bytes_));
   }
   next_origins_[records.epoch()] = first + batch.size();
   ++taken_;

@@ -1,6 +1,5 @@
 #include "server/flows/output_log.h"
 
-
 #include "common/base/status.h"
 
 namespace weir {

@@ -66,8 +66,8 @@ class OutputLog {
   const RecordType type_;
   const int64_t window_bytes_;
   std::deque<Entry> entries_;
-  uint64_t first_ = 1;   // number of the first entry
-  size_t sent_ = 0;      // how many of the entries were
+  uint64_t first_ = 1;      // number of the first entry
+  size_t sent_ = 0;         // how many of the entries were
   int64_t sent_bytes_ = 0;  // in those
   int64_t kept_bytes_ = 0;  // in all
   int64_t epoch_ = 0;

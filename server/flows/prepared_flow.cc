@@ -47,8 +47,8 @@ absl::Status CheckRequest(const v1::DeployRequest& request, const Limits& limits
                                                " are allowed"));
   }
   if (request.submission_id().size() > limits.max_name_bytes) {
-    return absl::ResourceExhaustedError(StrCat("the submission id has more than ",
-                                               limits.max_name_bytes, " bytes"));
+    return absl::ResourceExhaustedError(
+        StrCat("the submission id has more than ", limits.max_name_bytes, " bytes"));
   }
   return CheckLabels(request.labels(), limits);
 }
@@ -64,7 +64,8 @@ SpecDigest DigestOf(const v1::DeployRequest& request, const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string& name) {
+absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string& name,
+                                      FlowAttr::Calls calls) {
   const std::set<std::string> reached = ReachedFrom(functions, name);
   Graph alone = functions;
   std::vector<Function> kept = {*functions.FindFunction(name)};
@@ -77,6 +78,7 @@ absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string&
   program.set_mode(v1::Program::MODE_VECTORIZED);
   program.set_name(StrCat("@", name));
   program.set_source(Print(alone, {.inline_elements = std::numeric_limits<int64_t>::max()}));
+  if (calls == FlowAttr::Calls::kBatch) return program;
   // The text decides on the names of parameters.
   WEIR_ASSIGN_OR_RETURN(const Graph printed, LoadProgram(program));
   for (const ValueId parameter : printed.region(printed.entry().body).args) {
@@ -91,12 +93,12 @@ absl::StatusOr<PreparedFlow> Prepare(Flow flow, const v1::DeployRequest& request
   PreparedFlow out;
   WEIR_ASSIGN_OR_RETURN(out.topology, Topology::Of(GraphOf(flow)));
   for (const FlowVertex& vertex : flow.vertices) {
-    for (const auto& [name, attr] : vertex.attrs) {
-      if (attr.kind() != Attr::Kind::kString || flow.functions == nullptr) continue;
-      const std::string& function = attr.AsString();
-      if (flow.functions->FindFunction(function) == nullptr) continue;
+    for (const FlowAttr& attr : vertex.def->attrs) {
+      const Attr* named = vertex.FindAttr(attr.name);
+      if (named == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
+      const std::string& function = named->AsString();
       if (out.functions.contains(function)) continue;
-      WEIR_ASSIGN_OR_RETURN(v1::Program program, ProgramOf(*flow.functions, function));
+      WEIR_ASSIGN_OR_RETURN(v1::Program program, ProgramOf(*flow.functions, function, attr.calls));
       const std::string key = ProgramKey(program);
       out.functions[function] = {std::move(program), key};
     }

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/flow/flow.h"
+#include "common/flow/vertex_kind.h"
 #include "common/timely/topology.h"
 #include "server/jobs/job_spec.h"
 #include "weir/v1/flows.pb.h"
@@ -16,7 +17,7 @@
 namespace weir {
 
 struct PreparedFlow {
-  // A function as a program of its own: every parameter gets an axis of records.
+  // A function as a program of its own.
   struct Function {
     v1::Program program;
     std::string key;  // ProgramKey
@@ -33,8 +34,10 @@ struct PreparedFlow {
 // Errors: InvalidArgument, with the place in the text; ResourceExhausted beyond the limits.
 absl::StatusOr<PreparedFlow> PrepareFlow(const v1::DeployRequest& request, const Limits& limits);
 
-// The function, and those that it calls, as a program.
-absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string& name);
+// The function, and those that it calls, as a program. One that is called for each record gets an
+// axis of records in front of every parameter; one for all records of a time has it.
+absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string& name,
+                                      FlowAttr::Calls calls);
 
 }  // namespace weir
 

@@ -97,8 +97,8 @@ class Coordinator {
   v1::Info Info() const;
   CoordinatorStats Stats();
   const Limits& limits() const;
-  // Calls `visit` with the core, which nobody else uses meanwhile; callbacks come after it. For what
-  // has a header of its own (server/flows/flow_gateway.h).
+  // Calls `visit` with the core, which nobody else uses meanwhile; callbacks come after it. For
+  // what has a header of its own (server/flows/flow_gateway.h).
   void Enter(const std::function<void(CoordinatorCore& core)>& visit);
   // Calls `callback` with the number of ready workers, now and whenever it has changed. Returns: a
   // number for StopWatchingWorkers, after which no call begins.

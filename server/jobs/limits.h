@@ -32,10 +32,10 @@ struct Limits {
   int max_labels = 64;
 
   // Of flows. A batch that is alone may be larger than the bytes of its input.
-  int max_flows = 100;  // deployed at the same time
-  int64_t flow_input_bytes = int64_t{16} << 20;  // of one input, not yet consumed by workers
+  int max_flows = 100;                             // deployed at the same time
+  int64_t flow_input_bytes = int64_t{16} << 20;    // of one input, not yet consumed by workers
   int64_t flow_channel_bytes = int64_t{16} << 20;  // FlowLimits.channel_bytes
-  int64_t flow_window_bytes = int64_t{8} << 20;  // of one output, at a client
+  int64_t flow_window_bytes = int64_t{8} << 20;    // of one output, at a client
   uint64_t max_batch_bytes = uint64_t{1} << 30;
 
   absl::Duration heartbeat = absl::Milliseconds(500);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/progress/progress_test_harness.h"
@@ -52,6 +53,11 @@ TEST_F(PlantedStall, ADeadClient) {
   EXPECT_THAT(Waits(), ElementsAre("source 'images' is open at (0): worker 'b' has held 1 "
                                    "capability at output 0 for 12s; client 'feeder' feeds it and "
                                    "was lost 10s ago"));
+  // Another one takes its place, and then it comes back itself.
+  for (const char* name : {"other", "feeder"}) {
+    job_.progress->OnClientFeeds(job_.images, name);
+    EXPECT_THAT(Waits(), ElementsAre(testing::EndsWith(StrCat("s; client '", name, "' feeds it"))));
+  }
 }
 
 TEST_F(PlantedStall, ADeadWorker) {

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "common/base/status.h"
-#include "common/net/grpc_link.h"
 #include "common/net/inproc_link.h"
-#include "common/net/tcp_link.h"
 #include "common/plan/tensor_chunks.h"
 #include "server/api/grpc_server.h"
 #include "server/api/http_paths.h"
 #include "server/jobs/coordinator.h"
+#include "tests/cluster/grpc_test_cluster.h"
 #include "weir/v1/health.grpc.pb.h"
 #include "weir/v1/service.grpc.pb.h"
 #include "worker/service/worker_service.h"
@@ -49,60 +48,7 @@ constexpr char kLong[] = R"(func @main(%x: f32[3]) -> (f32[3] "y") {
   return %y
 })";
 
-// Workers that dial the gRPC port and exchange rows over TCP, as processes do.
-class Cluster {
- public:
-  explicit Cluster(int workers)
-      : coordinator_(CoordinatorOptions(), MakeMemoryJournal()), metrics_(&coordinator_) {
-    auto server = GrpcServer::Start({.address = "127.0.0.1:0"}, &coordinator_, &metrics_);
-    EXPECT_TRUE(server.ok()) << server.status();
-    server_ = *std::move(server);
-    for (int i = 0; i < workers; ++i) AddWorker();
-    channel_ = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
-    AwaitWorkers(workers);
-  }
-
-  ~Cluster() {
-    workers_.clear();
-    server_->Shutdown(absl::Seconds(1));
-  }
-
-  void AddWorker() {
-    WorkerTransports transports;
-    transports.coordinator = &dialer_;
-    transports.peers = &peers_;
-    transports.listen = [this](LinkOptions options, OnAccept on_accept) {
-      return peers_.Listen("127.0.0.1:0", std::move(options), std::move(on_accept));
-    };
-    const std::string name = StrCat("w", ++names_);
-    workers_.push_back(std::make_unique<WorkerService>(
-        WorkerOptions{.name = name, .coordinator_address = server_->address()},
-        std::move(transports)));
-    EXPECT_TRUE(workers_.back()->Start().ok());
-  }
-
-  void DropWorker(size_t index) { workers_.erase(workers_.begin() + index); }
-
-  void AwaitWorkers(int64_t count) {
-    while (coordinator_.Stats().workers_ready != count) absl::SleepFor(absl::Milliseconds(5));
-  }
-
-  Coordinator& coordinator() { return coordinator_; }
-  GrpcServer& server() { return *server_; }
-  ServerMetrics& metrics() { return metrics_; }
-  const std::shared_ptr<grpc::Channel>& channel() { return channel_; }
-  std::unique_ptr<v1::Jobs::Stub> Jobs() { return v1::Jobs::NewStub(channel_); }
-
- private:
-  Coordinator coordinator_;
-  ServerMetrics metrics_;
-  std::unique_ptr<GrpcServer> server_;
-  GrpcDialer dialer_;
-  TcpTransport peers_;
-  int names_ = 0;
-  std::vector<std::unique_ptr<WorkerService>> workers_;
-  std::shared_ptr<grpc::Channel> channel_;
-};
+using Cluster = GrpcTestCluster;
 
 v1::JobSpec Spec(const std::string& source, const std::vector<std::string>& map = {}) {
   v1::JobSpec spec;
