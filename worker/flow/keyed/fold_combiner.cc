@@ -33,6 +33,7 @@ class FoldCombiner : public GroupCombiner {
   bool needs_order() const override { return true; }
   void Resize(int64_t groups) override {
     has_result_.resize(groups);
+    next_.resize(groups);
     results_.Resize(groups);
   }
 
@@ -63,44 +64,45 @@ class FoldCombiner : public GroupCombiner {
   // Weights are above 0, so this is never asked for.
   bool Forget(uint32_t group) override { return !has_result_[group]; }
   int64_t bytes() const override {
-    return results_.bytes() + static_cast<int64_t>(has_result_.capacity());
+    return results_.bytes() +
+           static_cast<int64_t>(has_result_.capacity() + next_.capacity() * sizeof(int64_t));
   }
 
  private:
   static absl::Status CheckRepeats(const RecordBatch& batch) {
     for (int64_t row = 0; row < batch.size(); ++row) {
       const int64_t weight = batch.weight(row);
-      if (weight >= 0 && weight <= kMaxRepeats) continue;
+      if (weight > 0 && weight <= kMaxRepeats) continue;  // merged: none is 0
       return InvalidArgument("a record of origin ", batch.origin(row), " has the weight ", weight,
                              "; a function combines a record 0 to ", kMaxRepeats, " times");
     }
     return absl::OkStatus();
   }
 
-  // Each group that has records, in the order of numbers; `rows` gets the rows of all, each as
-  // often as its weight says.
-  static std::vector<GroupRows> PartsOf(const RecordBatch& batch, absl::Span<const uint32_t> groups,
-                                        std::vector<int64_t>* rows) {
-    const uint32_t most = groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end());
-    std::vector<int64_t> ends(groups.empty() ? 0 : most + 1);
-    for (size_t row = 0; row < groups.size(); ++row) {
-      ends[groups[row]] += batch.weight(static_cast<int64_t>(row));
-    }
+  // Each group that has records, in any order; `rows` gets the rows of all, each as often as its
+  // weight says. Takes as long as there are records, however many groups there are.
+  std::vector<GroupRows> PartsOf(const RecordBatch& batch, absl::Span<const uint32_t> groups,
+                                 std::vector<int64_t>* rows) {
     std::vector<GroupRows> parts;
+    for (size_t row = 0; row < groups.size(); ++row) {
+      int64_t& count = next_[groups[row]];
+      if (count == 0) parts.push_back({.group = groups[row]});
+      count += batch.weight(static_cast<int64_t>(row));
+    }
     int64_t end = 0;
-    for (size_t group = 0; group < ends.size(); ++group) {
-      const int64_t size = ends[group];
-      ends[group] = end;  // where the next row of the group goes
-      if (size > 0) parts.push_back({static_cast<uint32_t>(group), end, end + size});
-      end += size;
+    for (GroupRows& part : parts) {
+      part.begin = end;
+      end += std::exchange(next_[part.group], end);
+      part.end = end;
     }
     rows->resize(end);
     for (size_t row = 0; row < groups.size(); ++row) {
-      int64_t& at = ends[groups[row]];
+      int64_t& at = next_[groups[row]];
       const int64_t weight = batch.weight(static_cast<int64_t>(row));
       std::fill_n(rows->begin() + at, weight, static_cast<int64_t>(row));
       at += weight;
     }
+    for (const GroupRows& part : parts) next_[part.group] = 0;
     return parts;
   }
 
@@ -138,6 +140,7 @@ class FoldCombiner : public GroupCombiner {
 
   const int keys_;
   std::vector<uint8_t> has_result_;  // by group
+  std::vector<int64_t> next_;        // by group; 0 but within PartsOf
   RowTable results_;
   const std::shared_ptr<const RecordFunction> function_;
 };

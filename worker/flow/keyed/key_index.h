@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -29,13 +30,11 @@ class KeyIndex {
   // Errors: RESOURCE_EXHAUSTED, there are 2^32 - 1 keys.
   absl::Status FindOrAdd(absl::Span<const Tensor> columns, int64_t rows,
                          std::vector<uint32_t>* numbers);
-  // The same with kNone for keys that are not there.
-  void Find(absl::Span<const Tensor> columns, int64_t rows, std::vector<uint32_t>* numbers) const;
   // The number may be that of another key from now on. REQUIRES: it is one.
   void Free(uint32_t number);
 
   // All numbers are below.
-  int64_t limit() const { return static_cast<int64_t>(hashes_.size()); }
+  int64_t limit() const { return limit_; }
   // The columns of the keys with these numbers.
   std::vector<Tensor> Keys(absl::Span<const uint32_t> numbers) const {
     return Gather(columns_, numbers);
@@ -79,11 +78,19 @@ class KeyIndex {
   static void HashRows(const std::vector<Source>& sources, int64_t begin, int64_t end,
                        uint64_t* hashes);
   bool IsKey(uint32_t number, const Probe& probe) const;
-  uint32_t Add(const Probe& probe);
+  void AddWords(const std::byte* words, int64_t rows, uint32_t* numbers);
+  void AddRows(const std::vector<Source>& sources, int64_t rows, uint32_t* numbers);
+  // A number that no key has, and its place in columns_.
+  uint32_t NewNumber();
 
   std::vector<StoredColumn> columns_;
-  std::vector<uint64_t> hashes_;  // by number
+  const bool is_word_;  // keys are one column of 8 bytes
+  int64_t limit_ = 0;
   std::vector<uint32_t> free_;
+  // Of words: the key stands beside its number, where looking for it ends.
+  absl::flat_hash_map<uint64_t, uint32_t> words_;
+  // Of other keys.
+  std::vector<uint64_t> hashes_;  // by number
   absl::flat_hash_set<uint32_t, Hash, Equal> numbers_;
 };
 

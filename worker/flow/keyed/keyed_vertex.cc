@@ -36,7 +36,10 @@ absl::Status KeyedVertex::OnFrame(int input, RecordBatch batch, VertexActivation
     work.kept.resize(form_.inputs.size());
     activation->NotifyAt(input, activation->time());
   }
-  work.kept[input].Add(std::move(batch), form_.input_types[input]);
+  KeptRecords& kept = work.kept[input];
+  kept_bytes_ -= kept.bytes();
+  kept.Add(std::move(batch), form_.input_types[input]);
+  kept_bytes_ += kept.bytes();
   return absl::OkStatus();
 }
 
@@ -46,7 +49,10 @@ absl::Status KeyedVertex::OnNotify(VertexActivation* activation) {
   TimeWork& work = found->second;
   if (work.state == nullptr) {
     VertexState::Inputs inputs;
-    for (KeptRecords& kept : work.kept) inputs.push_back(kept.Take());
+    for (KeptRecords& kept : work.kept) {
+      kept_bytes_ -= kept.bytes();
+      inputs.push_back(kept.Take());
+    }
     work.state = StateFor(activation->time());
     WEIR_RETURN_IF_ERROR(work.state->Begin(std::move(inputs)));
   }
@@ -72,10 +78,7 @@ void KeyedVertex::OnOuterComplete(const Timestamp& time) {
 }
 
 int64_t KeyedVertex::state_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [time, work] : times_) {
-    for (const KeptRecords& kept : work.kept) bytes += kept.bytes();
-  }
+  int64_t bytes = kept_bytes_;
   for (const auto& [time, state] : states_) bytes += state->bytes();
   return bytes;
 }

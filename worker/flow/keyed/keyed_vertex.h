@@ -69,6 +69,7 @@ class KeyedVertex : public Vertex {
   const MakeState make_state_;
   const int64_t records_per_frame_;
   std::map<Timestamp, TimeWork> times_;
+  int64_t kept_bytes_ = 0;  // of the records of all times
   std::map<Timestamp, std::unique_ptr<VertexState>> states_;
 };
 
