@@ -375,6 +375,31 @@ TEST(FlowCoreTest, ExplainsWhatItWaitsForAndTellsItsStatus) {
               HasSubstr("no vertex 'outt'; it has in, mid, out, seen"));
 }
 
+TEST(FlowCoreTest, OfFlowsThatHaveEndedOnlySoMuchIsKept) {
+  Limits limits;
+  limits.max_kept_result_bytes = 3 * kRecord;
+  FlowHarness harness(limits);
+  std::vector<std::string> jobs = {harness.DeployOn(1)};
+  for (int i = 0; i < 2; ++i) {
+    if (i > 0) {
+      jobs.push_back(harness.Deploy()->job.id());
+      harness.Settle();
+    }
+    const uint64_t feeder = *harness.Attach(jobs[i], "f", 0, std::nullopt);
+    harness.Heard(feeder);
+    ASSERT_EQ(harness.Send(feeder, 1, 0, {1, 2}), absl::OkStatus());
+    ASSERT_EQ(harness.Advance(feeder, 2, 0, true), absl::OkStatus());
+    harness.Settle();
+    harness.RunAll();
+    EXPECT_EQ(harness.State(jobs[i]), v1::Job::SUCCEEDED);
+  }
+  EXPECT_THAT(harness.Attach(jobs[0], "c", std::nullopt, 0).status().message(),
+              HasSubstr("'out' is not kept any more"));
+  const uint64_t client = *harness.Attach(jobs[1], "c", std::nullopt, 0);
+  EXPECT_THAT(harness.Heard(client), ElementsAre("attached", "records 1 of epoch 0: 1@0 2@1",
+                                                 "complete 2: all", "ended SUCCEEDED"));
+}
+
 TEST(FlowCoreTest, ShuttingDownEndsFlowsAtOnce) {
   FlowHarness harness;
   const std::string job = harness.DeployOn(1);
