@@ -250,6 +250,8 @@ TEST(FlowCoreTest, ACancelledFlowEndsWhenAllWorkersHaveStopped) {
   harness.Heard(client);
   ASSERT_EQ(harness.Send(client, 1, 0, {1}), absl::OkStatus());
   harness.Settle();
+  harness.RunOne(1);  // what came out before the cancel and was not told yet
+  harness.Settle();
   ASSERT_TRUE(harness.core.Cancel(job).ok());
   EXPECT_EQ(harness.Job(job).view.waits_for(), "the end on a, b");
   harness.Settle();
@@ -260,9 +262,42 @@ TEST(FlowCoreTest, ACancelledFlowEndsWhenAllWorkersHaveStopped) {
   harness.Stop(2);
   EXPECT_EQ(harness.State(job), v1::Job::CANCELLED);
   EXPECT_THAT(harness.Heard(client),
-              ElementsAre("in: taken 1, epoch 0, bytes 0/16", "ended CANCELLED"));
+              ElementsAre("in: taken 1, epoch 0, bytes 16/16", "ended CANCELLED"));
   EXPECT_EQ(harness.core.Cancel(job)->state(), v1::Job::CANCELLED);
   EXPECT_TRUE(harness.core.idle());
+}
+
+TEST(FlowCoreTest, AFlowRunsWhenEveryWorkerHasIt) {
+  for (const bool fails : {false, true}) {
+    FlowHarness harness;
+    harness.AddWorker(1, "a");
+    harness.AddWorker(2, "b");
+    const std::string job = harness.Deploy()->job.id();
+    harness.CompileAll();
+    harness.LoadAll();
+    std::vector<SentToWorker> deploys = harness.TakeSent();
+    std::erase_if(deploys,
+                  [](const SentToWorker& item) { return !item.message.has_deploy_flow(); });
+    ASSERT_THAT(deploys, SizeIs(2));
+    harness.sent = {deploys[0]};
+    harness.Settle();
+    EXPECT_EQ(harness.State(job), v1::Job::QUEUED);
+    if (!fails) {
+      harness.sent = {deploys[1]};
+      harness.Settle();
+      EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
+      continue;
+    }
+    v1::WorkerMessage message;
+    message.mutable_flow_deployed()->set_job(deploys[1].message.deploy_flow().job());
+    message.mutable_flow_deployed()->set_generation(1);
+    message.mutable_flow_deployed()->mutable_failure()->set_code(3);
+    message.mutable_flow_deployed()->mutable_failure()->set_message("no such vertex");
+    harness.core.OnWorkerMessage(2, message, {});
+    EXPECT_EQ(harness.Job(job).view.failure().worker(), "b");
+    harness.Settle();
+    EXPECT_TRUE(harness.workers[1]->stopped);
+  }
 }
 
 TEST(FlowCoreTest, ALostWorkerFailsTheFlowAndIsNamed) {
