@@ -63,7 +63,7 @@ TEST(RandomFlow, FlowsAreOfAllKindsAndMostGiveRecords) {
     EXPECT_GT(kinds[std::string(kind.name)], static_cast<int>(kFlows) / 20) << kind.name;
   }
   EXPECT_GT(with_records, static_cast<int>(kFlows) * 8 / 10);
-  EXPECT_GT(order_matters, static_cast<int>(kFlows) / 20);
+  EXPECT_GT(order_matters, static_cast<int>(kFlows) / 8);
   EXPECT_GT(most_vertices, 20u);
 }
 

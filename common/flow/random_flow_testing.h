@@ -36,9 +36,9 @@ struct RandomFlow {
 
 // Keys are few. Floats are large ones that cancel one another, zeros of both signs, and others.
 inline double RandomNumber(DType dtype, Random* random) {
-  constexpr double kFloats[] = {1e17, -1e17, 3e9, -3e9, 0.0, -0.0, 0.1, -2.3};
+  constexpr double kFloats[] = {1e17, -1e17, 1e17, -1e17, 0.0, -0.0, 0.1, -2.3};
   if (dtype == DType::kI64) return static_cast<double>(random->Below(5));
-  return random->Chance(0.6) ? kFloats[random->Below(8)] : 10 * random->Unit() - 5;
+  return random->Chance(0.8) ? kFloats[random->Below(8)] : 10 * random->Unit() - 5;
 }
 
 inline RecordBatch RandomRecords(const RandomFlowText::Input& input, int64_t records,
@@ -52,7 +52,7 @@ inline RecordBatch RandomRecords(const RandomFlowText::Input& input, int64_t rec
     }
   }
   std::vector<int64_t> weights;
-  if (input.is_signed || random->Chance(0.3)) {
+  if (input.is_weighted) {
     for (int64_t i = 0; i < records; ++i) {
       const int64_t least = input.is_signed ? -2 : 0;
       weights.push_back(least + static_cast<int64_t>(random->Below(5)));

@@ -19,7 +19,8 @@ class RandomFlowText {
   struct Input {
     std::string name;
     RecordType type;
-    bool is_signed = false;  // weights may be below zero
+    bool is_weighted = false;  // weights may be others than 1
+    bool is_signed = false;    // and below zero
   };
 
   std::string Draw() {
@@ -62,12 +63,14 @@ class RandomFlowText {
         {i64, f32}, {i64, i64, f32}, {i64, {DType::kF32, Shape({Dim(2)})}}, {i64}};
     Stream stream{.type = types[streams_.Chance(0.6) ? 0 : streams_.Below(4)]};
     stream.is_signed = streams_.Chance(0.15);
+    const bool is_weighted = stream.is_signed || streams_.Chance(0.25);
+    stream.is_unique = !is_weighted;
     std::string columns;
     for (const TensorType& column : stream.type) {
       StrAppend(&columns, columns.empty() ? "\"" : ", \"", column.ToString(), "\"");
     }
     const size_t at = streams_.AddVertex("input", {}, StrCat("types = [", columns, "]"), {stream});
-    inputs_.push_back({streams_.at(at).name, stream.type, stream.is_signed});
+    inputs_.push_back({streams_.at(at).name, stream.type, is_weighted, stream.is_signed});
   }
 
   // What goes round keeps its type and does not grow. Returns: what leaves.
@@ -80,17 +83,26 @@ class RandomFlowText {
     // What leaves an inner loop in each trip goes round in the outer one and comes in again.
     const bool nests = !outer.empty() || loops_left_ > 0;
     inside.is_many |= nests;
+    const bool stays_unique = inside.is_unique && streams_.Chance(0.5);
+    inside.is_once = inside.is_unique;
     const std::string trip = streams_.Chance(0.2) ? ", trip = 1" : "";
     const size_t enter =
         streams_.AddVertex("enter", {from}, StrCat("loop = \"", loop, "\"", trip), {inside});
+    inside.is_once = false;
+    inside.is_unique = stays_unique;
     inside.is_signed |= may_sign && streams_.Chance(0.3);
     inside.name = StrCat("back_", loop);
     const size_t back = streams_.Add(inside);
     size_t around = streams_.AddVertex("concat", {enter, back}, "", {inside});
+    streams_.at(around).is_unique = stays_unique;  // they come in different trips
     for (int64_t i = 1 + streams_.Below(3); i > 0; --i) {
-      const bool inner = loops_left_ > 0 && streams_.Chance(0.4);
-      around =
-          inner ? Loop(around, inside.is_signed) : vertices_.SameType(around, inside.is_signed);
+      if (stays_unique) {
+        around = vertices_.OneByOne(around);
+      } else if (loops_left_ > 0 && streams_.Chance(0.4)) {
+        around = Loop(around, inside.is_signed);
+      } else {
+        around = vertices_.SameType(around, inside.is_signed);
+      }
     }
     for (int64_t i = streams_.Below(3); i > 0; --i) vertices_.Step(streams_.Any(loop));
     StrAppend(&streams_.text(), "  %back_", loop, " = feedback(%", streams_.at(around).name,

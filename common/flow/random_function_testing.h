@@ -29,6 +29,18 @@ class RandomFunctions {
     });
   }
 
+  // To a record of the same type; fails for about one of five.
+  std::string Checked(const RecordType& type) {
+    return Write("checked", type, 0, [&](std::string* body) {
+      StrAppend(body, "  %k = constant {value = i64[] {5}}\n  %m = floor_mod(%a0, %k)\n",
+                "  %three = constant {value = i64[] {3}}\n  %is = not_equal(%m, %three)\n",
+                "  check(%is) {message = \"a key is 3\"}\n");
+      std::string results;
+      for (size_t c = 0; c < type.size(); ++c) StrAppend(&results, c > 0 ? ", " : "", "%a", c);
+      return std::pair(ToString(type), results);
+    });
+  }
+
   // To (i64[], f32[]).
   std::string Pair(const RecordType& type) {
     return Write("pair", type, 0, [&](std::string* body) {

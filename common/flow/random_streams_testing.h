@@ -3,6 +3,8 @@
 #ifndef WEIR_COMMON_FLOW_RANDOM_STREAMS_TESTING_H_
 #define WEIR_COMMON_FLOW_RANDOM_STREAMS_TESTING_H_
 
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +25,9 @@ class RandomStreams {
     bool is_signed = false;  // weights may be below zero
     bool is_heavy = false;   // weights may be large
     bool is_many = false;    // there may be so many records that nobody wants all pairs
+    // At one time, one record of each origin at most, with weight 1; and at all times of the loop.
+    bool is_unique = false;
+    bool is_once = false;
     bool is_read = false;
   };
 
@@ -41,10 +46,14 @@ class RandomStreams {
     return streams_.size() - 1;
   }
 
-  // `%v3 = kind(%v1, %v2) {attributes}`, with the streams that it gives. Returns: the first.
+  // `%v3 = kind(%v1, %v2) {attributes}`, with the streams that it gives; they are unique if they
+  // are said to be and the kind makes no two records of one. Returns: the first.
   size_t AddVertex(std::string_view kind, const std::vector<size_t>& inputs,
                    std::string_view attributes, std::vector<Stream> outputs) {
+    const bool keeps_records = kKeepsRecords.contains(kind);
     for (size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i].is_unique &= keeps_records;
+      outputs[i].is_once &= keeps_records;
       outputs[i].name = StrCat("v", count_++);
       StrAppend(&text_, i == 0 ? "  %" : ", %", outputs[i].name);
     }
@@ -81,6 +90,17 @@ class RandomStreams {
     return stream;
   }
 
+  // Another one that is unique, or none.
+  std::optional<size_t> Unique(size_t stream) {
+    std::vector<size_t> all;
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      const bool fits = streams_[i].scope == streams_[stream].scope && streams_[i].is_unique;
+      if (fits && i != stream) all.push_back(i);
+    }
+    if (all.empty()) return std::nullopt;
+    return all[Below(static_cast<int64_t>(all.size()))];
+  }
+
   // Attributes of a vertex with state and, in `stream`, what they make of its weights. `may_sign`:
   // changes may come out.
   std::string State(Stream* stream, bool may_sign) {
@@ -99,6 +119,9 @@ class RandomStreams {
   }
 
  private:
+  inline static const std::set<std::string_view> kKeepsRecords = {
+      "input", "map", "filter", "switch", "exchange", "inspect", "delay", "enter", "zip"};
+
   Random& random_;
   std::string text_;
   std::vector<Stream> streams_;

@@ -2,6 +2,7 @@
 #ifndef WEIR_COMMON_FLOW_RANDOM_VERTICES_TESTING_H_
 #define WEIR_COMMON_FLOW_RANDOM_VERTICES_TESTING_H_
 
+#include <optional>
 #include <string>
 
 #include "common/flow/random_function_testing.h"
@@ -18,43 +19,49 @@ class RandomVertices {
   // Adds a vertex that gives records of the same type, in no greater number. Returns: its stream.
   size_t SameType(size_t from, bool may_sign) {
     Stream out = streams_.at(from);
-    const int variant = static_cast<int>(streams_.Below(3));
-    const int64_t keys = 1 + streams_.Below(static_cast<int64_t>(out.type.size()));
     switch (streams_.Below(10)) {
-      case 0:
-      case 1:
-        return streams_.AddVertex("map", {from}, Calls(functions_.Shift(out.type, variant)), {out});
-      case 2:
-        return streams_.AddVertex("filter", {from}, Calls(functions_.Most(out.type, variant)),
-                                  {out});
-      case 3:
-        return streams_.AddVertex("switch", {from}, Calls(functions_.Most(out.type, variant)),
-                                  {out, out});
-      case 4:
-        return streams_.AddVertex("exchange", {from}, StrCat("keys = ", keys), {out});
-      case 5:
-        return streams_.AddVertex("inspect", {from}, "limit = 2", {out});
-      case 6: {
+      case 0: {
         const std::string state = streams_.State(&out, may_sign);
         out.is_heavy = false;
         return streams_.AddVertex("distinct", {from}, state.substr(state.empty() ? 0 : 2), {out});
       }
-      case 7:
+      case 1:
         return TopK(from, may_sign);
-      case 8: {
-        constexpr const char* kCombine[] = {"sum", "min", "max"};
-        const std::string state = streams_.State(&out, may_sign);
-        out.is_heavy = false;
-        const std::string combine = kCombine[streams_.Below(3)];
-        return streams_.AddVertex("reduce_by_key", {from},
-                                  StrCat("keys = ", keys, ", combine = \"", combine, "\"", state),
-                                  {out});
-      }
-      default: {
+      case 2:
+        return Combine(from, may_sign);
+      case 3:
+      case 4: {
         const bool calls = !out.is_signed && !out.is_heavy && streams_.Chance(0.5);
         return streams_.AddVertex("collect", {from}, calls ? Calls(functions_.Total(out.type)) : "",
                                   {out});
       }
+      default:
+        return OneByOne(from);
+    }
+  }
+
+  // The same, and each record stands for one of the stream.
+  size_t OneByOne(size_t from) {
+    const Stream out = streams_.at(from);
+    const int variant = static_cast<int>(streams_.Below(3));
+    switch (streams_.Below(7)) {
+      case 0:
+        return streams_.AddVertex("filter", {from}, Calls(functions_.Most(out.type, variant)),
+                                  {out});
+      case 1:
+        return streams_.AddVertex("switch", {from}, Calls(functions_.Most(out.type, variant)),
+                                  {out, out});
+      case 2: {
+        const int64_t keys = 1 + streams_.Below(static_cast<int64_t>(out.type.size()));
+        return streams_.AddVertex("exchange", {from}, StrCat("keys = ", keys), {out});
+      }
+      case 3:
+        return streams_.AddVertex("inspect", {from}, "limit = 2", {out});
+      case 4:
+        return streams_.AddVertex(
+            "map", {from}, Calls(functions_.Checked(out.type)) + ", on_failure = \"drop\"", {out});
+      default:
+        return streams_.AddVertex("map", {from}, Calls(functions_.Shift(out.type, variant)), {out});
     }
   }
 
@@ -62,7 +69,9 @@ class RandomVertices {
   void Step(size_t from) {
     Stream out = streams_.at(from);
     const RecordType type = out.type;
-    switch (streams_.Below(14)) {
+    const std::optional<size_t> other_unique = streams_.Unique(from);
+    if (out.is_unique && other_unique && streams_.Chance(0.4)) return Zip(from, *other_unique);
+    switch (streams_.Below(16)) {
       case 0:
         out.type = {I64(), F32()};
         streams_.AddVertex("map", {from}, Calls(functions_.Pair(type)), {out});
@@ -94,6 +103,8 @@ class RandomVertices {
       case 6:
       case 11:
       case 12:
+      case 13:
+      case 14:
         return Reduce(from);
       case 7:
       case 8:
@@ -131,6 +142,27 @@ class RandomVertices {
     return streams_.AddVertex(
         "top_k", {from},
         StrCat("keys = ", keys, ", k = ", 1 + streams_.Below(5), ", by = ", by, state), {out});
+  }
+
+  size_t Combine(size_t from, bool may_sign) {
+    constexpr const char* kCombine[] = {"sum", "min", "max"};
+    Stream out = streams_.at(from);
+    const int64_t keys = 1 + streams_.Below(static_cast<int64_t>(out.type.size()));
+    const std::string state = streams_.State(&out, may_sign);
+    out.is_heavy = false;
+    const std::string combine = kCombine[streams_.Below(3)];
+    return streams_.AddVertex("reduce_by_key", {from},
+                              StrCat("keys = ", keys, ", combine = \"", combine, "\"", state),
+                              {out});
+  }
+
+  // Of two streams with one record of an origin at most. A record that is there once for all trips
+  // of a loop may be held.
+  void Zip(size_t from, size_t other) {
+    Stream out = streams_.at(from);
+    const bool holds = streams_.at(other).is_once && streams_.Chance(0.7);
+    out.type.insert(out.type.end(), streams_.at(other).type.begin(), streams_.at(other).type.end());
+    streams_.AddVertex("zip", {from, other}, holds ? "hold = [1]" : "", {out});
   }
 
   void Count(size_t from) {

@@ -83,10 +83,6 @@ py::array Copied(const Tensor& tensor) {
   return array;
 }
 
-std::string KindText(const std::string& op, const std::string& name, Attr::Kind kind) {
-  return StrCat("attribute '", name, "' of ", op, " must be ", AttrKindName(kind));
-}
-
 Attr ToAttrOfKind(Attr::Kind kind, const py::handle& value) {
   switch (kind) {
     case Attr::Kind::kBool:
@@ -183,17 +179,23 @@ py::tuple FromShape(const Shape& shape) {
   return out;
 }
 
+absl::StatusOr<Attr> ToAttr(Attr::Kind kind, const py::handle& value) {
+  try {
+    return ToAttrOfKind(kind, value);
+  } catch (const py::cast_error&) {
+    return InvalidArgument("must be ", AttrKindName(kind), ", found ",
+                           py::repr(value).cast<std::string>());
+  }
+}
+
 Attr ToAttr(const std::string& op, const std::string& name, const py::handle& value) {
   const OpDef* def = FindOp(op);
   if (def == nullptr) Raise(InvalidArgument("there is no op '", op, "'"));
   for (const AttrDef& attr : def->attrs) {
     if (attr.name != name) continue;
-    try {
-      return ToAttrOfKind(attr.kind, value);
-    } catch (const py::cast_error&) {
-      Raise(InvalidArgument(KindText(op, name, attr.kind), ", found ",
-                            py::repr(value).cast<std::string>()));
-    }
+    absl::StatusOr<Attr> converted = ToAttr(attr.kind, value);
+    if (converted.ok()) return *std::move(converted);
+    Raise(InvalidArgument("attribute '", name, "' of ", op, " ", converted.status().message()));
   }
   Raise(InvalidArgument("op ", op, " has no attribute '", name, "'"));
 }

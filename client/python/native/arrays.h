@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "common/ir/attr.h"
 #include "common/tensor/tensor.h"
 
@@ -36,6 +37,8 @@ std::vector<Dim> ToDims(const pybind11::handle& dims);
 // Integers, and a Dim for what is no number.
 pybind11::tuple FromShape(const Shape& shape);
 
+// A value converted to this kind. Errors: InvalidArgument, "must be int, found 'x'".
+absl::StatusOr<Attr> ToAttr(Attr::Kind kind, const pybind11::handle& value);
 // The value of attribute `name` of `op`, converted to the kind that the op declares.
 Attr ToAttr(const std::string& op, const std::string& name, const pybind11::handle& value);
 

@@ -6,6 +6,8 @@
 
 #include "client/python/native/arrays.h"
 #include "client/python/native/dims.h"
+#include "client/python/native/flow_builder.h"
+#include "client/python/native/flow_job.h"
 #include "client/python/native/model.h"
 #include "client/python/native/program_builder.h"
 #include "client/python/native/samples.h"
@@ -72,6 +74,8 @@ PYBIND11_MODULE(_native, module) {
   weir::python::LoadNumpyTypes();
   weir::python::BindModel(module);
   weir::python::BindProgramBuilder(module);
+  weir::python::BindFlowBuilder(module);
   weir::python::BindSamples(module);
+  weir::python::BindFlowJob(module);
   weir::python::BindSession(module);
 }

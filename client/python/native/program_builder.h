@@ -45,6 +45,7 @@ class ProgramBuilder {
   // Returns: (element type, shape).
   pybind11::tuple Type(int64_t value) const;
   std::string Text() const;
+  const Graph& graph() const { return graph_; }
   void Check() const;
 
  private:

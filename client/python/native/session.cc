@@ -18,6 +18,7 @@
 #include "client/embedded/embedded_cluster.h"
 #include "client/python/native/arrays.h"
 #include "client/python/native/errors.h"
+#include "client/python/native/flow_job.h"
 #include "common/base/byte_size.h"
 #include "common/base/status.h"
 
@@ -123,6 +124,22 @@ class PySession {
     return out;
   }
 
+  // Returns: the id of the job, which outlives the session of a cluster elsewhere.
+  std::string Deploy(const std::string& text, const std::string& name, int workers) {
+    v1::DeployRequest request;
+    request.set_flow(text);
+    request.set_name(name);
+    request.set_workers(static_cast<uint32_t>(workers));
+    return ValueOrRaise(Unlocked([&](Session& session) { return session.Deploy(request); }))
+        .job()
+        .id();
+  }
+
+  std::unique_ptr<FlowJob> Attach(const std::string& id) {
+    CheckOpen();
+    return std::make_unique<FlowJob>(session_, id);
+  }
+
   int64_t calls_without_job() const { return calls_without_job_; }
 
   // Later calls fail; an embedded cluster ends when the last call that uses it has returned.
@@ -147,14 +164,17 @@ class PySession {
     v1::JobSpec spec;
   };
 
+  void CheckOpen() const {
+    if (session_ != nullptr) return;
+    Raise(absl::FailedPreconditionError("this session is closed; weir.connect() makes another"));
+  }
+
   // Calls `work` without the interpreter's lock. Who is the last to use a closed session ends the
   // cluster without it too, as threads of the cluster may wait for it.
   template <class Work>
   std::invoke_result_t<Work, Session&> Unlocked(Work work) const {
+    CheckOpen();
     std::shared_ptr<Session> session = session_;
-    if (session == nullptr) {
-      Raise(absl::FailedPreconditionError("this session is closed; weir.connect() makes another"));
-    }
     py::gil_scoped_release unlocked;
     auto result = work(*session);
     session.reset();
@@ -314,6 +334,8 @@ void BindSession(py::module_& module) {
       .def("run_with_report", &PySession::RunWithReport, py::arg("program"), py::arg("inputs"),
            py::arg("workers"), py::arg("memory_budget") = 0)
       .def("explain", &PySession::Explain)
+      .def("deploy", &PySession::Deploy)
+      .def("attach", &PySession::Attach)
       .def("workers", &PySession::Workers)
       .def_property_readonly("calls_without_job", &PySession::calls_without_job)
       .def("close", &PySession::Close);

@@ -19,7 +19,7 @@ if int(_np.__version__.split(".")[0]) > 1:
         " 'numpy<2'"
     )
 
-from weir import errors, lax, nn, numpy, random, special, tree
+from weir import errors, flow, lax, nn, numpy, random, special, tree
 from weir import methods as _methods  # attaches the operators of Array
 from weir._native import __version__
 from weir.array import Array
@@ -31,6 +31,7 @@ from weir.dims import Dim
 from weir.dtypes import bfloat16, promote_types
 from weir.errors import *  # noqa: F403  the exception classes
 from weir.explain import explain
+from weir.flow import Flow
 from weir.functions import function
 from weir.jit import jit
 from weir.lax import ops
@@ -46,8 +47,8 @@ from weir.variables import Variable
 from weir.vectorize import vmap
 
 __all__ = (
-    "Array Dim List Optional Session Sparse Variable all_gather bfloat16 check cond connect explain"
-    " for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin print"
-    " promote_types psum random scan segment_max segment_mean segment_min segment_prod segment_sum"
-    " special switch tree vmap while_loop"
+    "Array Dim Flow List Optional Session Sparse Variable all_gather bfloat16 check cond connect"
+    " explain flow for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin"
+    " print promote_types psum random scan segment_max segment_mean segment_min segment_prod"
+    " segment_sum special switch tree vmap while_loop"
 ).split() + list(errors.__all__)

@@ -93,8 +93,8 @@ class Model:
     def _function_of(self, trace):
         """Returns: (function of this model, what it takes besides the inputs)."""
         if id(self) not in trace.models:
-            name = f"model{len(trace.models)}"
-            constants = trace.builder.add_copy_of(self._native, name, tracing.INLINE_ELEMENTS)
+            name = trace.unique_name(f"model{len(trace.models)}")
+            constants = trace.builder.add_copy_of(self._native, name, trace.inline_elements)
             trace.models[id(self)] = (name, constants, self)
         return trace.models[id(self)][:2]
 

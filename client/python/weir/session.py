@@ -9,8 +9,10 @@ import atexit
 import operator
 import os
 import threading
+import weakref
 
-from weir import _native, errors
+from weir import _native, errors, location
+from weir.flow import job as flow_job
 
 DEFAULT_WORKERS = 2
 
@@ -31,6 +33,7 @@ class Session:
         self.address = address
         self.memory_budget = memory_budget
         self._workers = workers
+        self._jobs = weakref.WeakSet()  # flows that this session is attached to
         if address is None:
             count = workers or DEFAULT_WORKERS
             self._native = _native.start_embedded(workers=count, threads_per_worker=1)
@@ -53,6 +56,27 @@ class Session:
         """Returns: (stages, fallbacks, notes) of the compiler, without running anything."""
         return self._native.explain(program)
 
+    def deploy(self, flow):
+        """Deploys a `weir.Flow` on the cluster and waits until it runs.
+
+        Returns: a `weir.flow.Job`, which feeds its inputs and takes what comes out.
+
+        Raises: InvalidArgument with the line for a flow that does not fit together.
+        """
+        place = "%s:%d" % location.of_caller()
+        return self.attach(self._native.deploy(flow.text(), place, self._workers or 0))
+
+    def attach(self, job_id):
+        """Attaches to a flow that is deployed, by the id of its job.
+
+        Returns: a `weir.flow.Job`. Outputs continue behind what was taken last.
+
+        Raises: NotFound; FailedPrecondition if another client is attached to it.
+        """
+        job = flow_job.Job(self._native.attach(job_id))
+        self._jobs.add(job)
+        return job
+
     def workers(self):
         """Returns: one dictionary for each worker of the cluster."""
         return self._native.workers()
@@ -65,6 +89,8 @@ class Session:
         with _lock:
             if _default is self:
                 _default = None
+        for job in list(self._jobs):
+            job.detach()
         self._native.close()
 
     def __enter__(self):

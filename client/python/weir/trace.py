@@ -114,11 +114,18 @@ class FunctionFrame:
 
 
 class Trace:
-    """One program under construction."""
+    """One program under construction.
 
-    def __init__(self):
+    Args:
+      entry: the name of its entry function.
+      names: that its functions, inputs and variables must not take; those that they take are added.
+      inline_elements: constants of more elements become inputs.
+    """
+
+    def __init__(self, entry="main", names=None, inline_elements=INLINE_ELEMENTS):
+        self.inline_elements = inline_elements
         self.builder = _native.ProgramBuilder()
-        self.entry = self.builder.new_function("main")
+        self.entry = self.builder.new_function(entry)
         self.main = self.entry  # the body of the function that is being traced
         self.bodies = {self.entry}
         self.frames = []  # of the functions inside of which it is, outermost first
@@ -142,7 +149,8 @@ class Trace:
         self._size_values = {}  # by (body of a function, size)
         self._hoisted_by_id = {}
         self._variable_names = {}
-        self._names = {"main"}
+        self._names = set() if names is None else names
+        self._names.add(entry)
         self._numbers = 0
 
     @property
@@ -296,7 +304,7 @@ class Trace:
 
     def constant(self, array):
         """Returns: (a value that holds a NumPy array, its region), an outermost one."""
-        if array.size > INLINE_ELEMENTS:
+        if array.size > self.inline_elements:
             return self._hoist(array), self.entry
         self.builder.set_location(*location.of_caller())
         return self.builder.constant(self.main, array), self.main

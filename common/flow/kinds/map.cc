@@ -1,5 +1,6 @@
 #include "common/base/status.h"
 #include "common/flow/vertex_kind.h"
+#include "common/ir/lexer.h"
 
 namespace weir {
 
@@ -15,7 +16,7 @@ VertexKind MapKind() {
       [](const KindContext& context) -> absl::StatusOr<std::optional<std::vector<RecordType>>> {
     const std::string on_failure = context.vertex.StringOr("on_failure", "stop");
     if (on_failure != "stop" && on_failure != "drop") {
-      return InvalidArgument("on_failure = \"", on_failure, "\"; it is stop or drop");
+      return InvalidArgument("on_failure = ", Quote(on_failure), "; it is stop or drop");
     }
     if (context.inputs[0] == nullptr) return NotKnownYet();
     WEIR_ASSIGN_OR_RETURN(RecordType type, context.Call("function", *context.inputs[0]));

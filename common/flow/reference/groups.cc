@@ -26,18 +26,12 @@ class ReferenceCollect : public ReferenceVertex {
       step->Send(0, step->time, step->inputs[0]);
       return absl::OkStatus();
     }
+    WEIR_RETURN_IF_ERROR(CheckRows(step->inputs[0]));
     std::vector<RecordBytes> rows;
     std::vector<int64_t> origins;
     for (const auto& [key, weight] : step->inputs[0]) {
-      if (weight < 0 || weight > kMaxRepeats) {
-        return InvalidArgument("a record of origin ", key.origin, " has the weight ", weight,
-                               "; a function takes a record 0 to ", kMaxRepeats, " times");
-      }
       rows.insert(rows.end(), weight, key.record);
       origins.insert(origins.end(), weight, key.origin);
-      if (static_cast<int64_t>(rows.size()) > kMaxCollectedRows) {
-        return InvalidArgument("more than ", kMaxCollectedRows, " records for one call");
-      }
     }
     WEIR_ASSIGN_OR_RETURN(
         const std::vector<Tensor> results,
@@ -56,6 +50,20 @@ class ReferenceCollect : public ReferenceVertex {
   }
 
  private:
+  static absl::Status CheckRows(const RecordBag& records) {
+    int64_t rows = 0;
+    for (const auto& [key, weight] : records) {
+      if (weight < 0 || weight > kMaxRepeats) {
+        return InvalidArgument("a record of origin ", key.origin, " has the weight ", weight,
+                               "; a function takes a record 0 to ", kMaxRepeats, " times");
+      }
+      rows += weight;
+    }
+    if (rows <= kMaxCollectedRows) return absl::OkStatus();
+    return InvalidArgument("a call for ", rows, " records; up to ", kMaxCollectedRows,
+                           " are possible");
+  }
+
   const RecordType type_;
   std::unique_ptr<RecordFunction> function_;
   bool row_by_row_ = false;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace weir {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // All results here are worked out by hand.
@@ -39,6 +41,12 @@ func @half(%a: f32[], %b: f32[]) -> (f32[]) {
   %rest = multiply(%b, %h)
   %sum = add(%a, %rest)
   return %sum
+}
+func @checked(%k: i64[], %v: f32[]) -> (i64[], f32[]) {
+  %limit = constant {value = f32[] {4}}
+  %is = less(%v, %limit)
+  check(%is) {message = "too large"}
+  return %k, %v
 }
 func @same(%k: i64[n], %v: f32[n]) -> (f32[n], i64[n]) {
   return %v, %k
@@ -78,6 +86,37 @@ TEST(ReferenceFlow, MapFilterSwitchAndConcat) {
             "out 0: (1 2) (2 5)@1\nout 1: (3 3)*-2");
 }
 
+TEST(ReferenceFlow, ARecordWhoseFunctionFailsStopsTheFlowOrIsDropped) {
+  const std::vector<EpochNumbers> in = {{{{1, 2}, {2, 5}, {3, 1}}}};
+  EXPECT_EQ(OutOf("%x = map(%in) {function = \"checked\", on_failure = \"drop\"}", in),
+            "out 0: (1 2) (3 1)@2");
+  EXPECT_THAT(OutOf("%x = map(%in) {function = \"checked\"}", in),
+              AllOf(HasSubstr("'x' (map) at (0)"), HasSubstr("too large")));
+}
+
+TEST(ReferenceFlow, ZipPutsRecordsOfOneOriginSideBySide) {
+  // The second input comes through more vertices and drops the record of origin 1.
+  const std::vector<EpochNumbers> in = {{{{1, 2}, {2, 5}, {3, 1}}}};
+  EXPECT_EQ(OutOf("%a = filter(%in) {function = \"small\"}\n"
+                  "%b = map(%a) {function = \"next\"}\n"
+                  "%x = zip(%in, %b)",
+                  in),
+            "out 0: (1 2 1 3) (3 1 3 2)@2");
+  EXPECT_THAT(OutOf("%a = concat(%in, %in) %x = zip(%in, %a)", in),
+              HasSubstr("'x' (zip) at (0): input 1 has more than one record of origin 0"));
+  // What is held serves all trips, from its own on: values 0, 1, 2 beside the first one.
+  EXPECT_EQ(OutOf(R"(
+    loop @l
+    %a = enter(%in) {loop = "l"}
+    %b = concat(%a, %again)
+    %c = map(%b) {function = "next"}
+    %again = feedback(%c) {bound = 3}
+    %z = zip(%b, %a) {hold = [1]}
+    %x = leave(%z))",
+                  {{{{7, 0}}}}),
+            "out 0: (7 0 7 0) (7 2 7 0) (7 1 7 0)");
+}
+
 TEST(ReferenceFlow, FlatMapMakesTheFirstRowsIntoRecords) {
   EXPECT_EQ(OutOf("%x = flat_map(%in) {function = \"twice\"}",
                   {{{{2, 1.5}, {0, 9}, {3, 4}}, {1, 1, -1}}}),
@@ -110,6 +149,10 @@ TEST(ReferenceFlow, CollectCallsItsFunctionOnceForATime) {
   EXPECT_EQ(OutOf("%x = collect(%in) {function = \"pick\"}", in), "out 0: (5)\nout 1: (7)");
   EXPECT_THAT(OutOf("%x = collect(%in) {function = \"pick\"}", {{{{1, 1}}, {-1}}}),
               HasSubstr("'x' (collect) at (0): a record of origin 0 has the weight -1"));
+  const std::vector<Numbers> many(257, Numbers{1, 1});
+  EXPECT_THAT(
+      OutOf("%x = collect(%in) {function = \"pick\"}", {{many, std::vector<int64_t>(257, 65536)}}),
+      HasSubstr("a call for 16842752 records; up to 16777216 are possible"));
 }
 
 TEST(ReferenceFlow, ReduceByKeyCombinesValues) {
@@ -155,6 +198,8 @@ TEST(ReferenceFlow, AKeyIsThereWhileItsWeightsDoNotSumToZero) {
   const std::vector<EpochNumbers> in = {{{{1, 2}, {1, 3}, {2, 1}, {2, 1}}, {1, -1, 2, 1}}};
   EXPECT_EQ(OutOf("%x = reduce_by_key(%in) {keys = 1, combine = \"sum\"}", in), "out 0: (2 3)@2");
   EXPECT_EQ(OutOf("%x = count(%in) {keys = 1}", in), "out 0: (2 3)@2");
+  // Below zero is there, too.
+  EXPECT_EQ(OutOf("%x = count(%in) {keys = 1}", {{{{1, 2}, {1, 3}}, {-3, 1}}}), "out 0: (1 -2)");
   // 3 is there less than once, 2 is.
   EXPECT_EQ(OutOf("%x = reduce_by_key(%in) {keys = 1, combine = \"max\"}", in),
             "out 0: (1 2) (2 1)@2");
@@ -203,6 +248,9 @@ TEST(ReferenceFlow, TopKRanksRecordsWithWeights) {
   EXPECT_EQ(
       OutOf("%x = top_k(%in) {keys = 1, k = 2, by = 1, state = \"job\", emit = \"changes\"}", in),
       "out 0: (1 9)@1 (1 5)@2 (2 0)@3\nout 1: (1 7) (2 -1)@1 (1 5)@2*-1");
+  // NaN comes last.
+  EXPECT_EQ(OutOf("%x = top_k(%in) {keys = 1, k = 1, by = 1}", {{{{1, NAN}, {1, -5}, {1, NAN}}}}),
+            "out 0: (1 -5)@1");
   // Of equal values the one with the lesser content; here bytes of the key.
   EXPECT_EQ(OutOf("%x = top_k(%in) {keys = 0, k = 1, by = 1}", {{{{3, 7}, {2, 7}, {4, -7}}}}),
             "out 0: (2 7)@1");

@@ -1,0 +1,241 @@
+#include "client/python/native/flow_builder.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+
+#include "client/python/native/arrays.h"
+#include "client/python/native/errors.h"
+#include "client/python/native/record_batches.h"
+#include "common/base/status.h"
+#include "common/flow/flow_text.h"
+#include "common/flow/reference_flow.h"
+#include "common/flow/vertex_kind.h"
+#include "common/ir/clone.h"
+
+namespace py = pybind11;
+
+namespace weir::python {
+namespace {
+
+// REQUIRES: there is such a kind.
+Attrs ToAttrs(const FlowVertex& vertex, const py::dict& values) {
+  Attrs attrs;
+  for (const auto& [key, value] : values) {
+    const auto name = key.cast<std::string>();
+    for (const FlowAttr& attr : FindVertexKind(vertex.kind)->attrs) {
+      if (attr.name != name) continue;
+      absl::StatusOr<Attr> converted = ToAttr(attr.kind, value);
+      if (!converted.ok()) {
+        Raise(InvalidArgument(vertex.location.ToString(), ": '", vertex.name, "' (", vertex.kind,
+                              "): ", name, " ", converted.status().message()));
+      }
+      attrs.insert_or_assign(name, *std::move(converted));
+    }
+  }
+  return attrs;
+}
+
+RecordType ToRecordType(const std::vector<std::string>& texts) {
+  RecordType type;
+  for (const std::string& text : texts) type.push_back(ValueOrRaise(TensorType::Parse(text)));
+  return type;
+}
+
+// Both graphs' functions.
+std::shared_ptr<const Graph> Joined(const Graph& graph, const Graph& more) {
+  auto joined = std::make_shared<Graph>(graph);
+  for (const Function& function : more.functions()) {
+    const RegionId body = joined->AddFunction(function.name).body;
+    joined->functions().back().result_names = function.result_names;
+    ValueMap map;
+    for (const ValueId arg : more.region(function.body).args) {
+      map[arg] = joined->AddArg(body, more.type(arg), more.value(arg).name);
+    }
+    std::vector<ValueId> results = CloneRegionBody(more, function.body, joined.get(), body, &map);
+    joined->region(body).results = std::move(results);
+  }
+  return joined;
+}
+
+// Appends an input and what brings its records into the loop. Returns: where they come out there.
+FlowPort AddStandIn(Flow* flow, ScopeId loop, const RecordType& type) {
+  const auto add = [&](std::string_view kind, Attrs attrs, std::vector<FlowPort> inputs) {
+    FlowVertex vertex;
+    vertex.name = StrCat("stand-in ", flow->vertices.size());
+    vertex.kind = kind;
+    vertex.inputs = std::move(inputs);
+    vertex.attrs = std::move(attrs);
+    flow->vertices.push_back(std::move(vertex));
+    return FlowPort{VertexId(static_cast<int64_t>(flow->vertices.size()) - 1)};
+  };
+  std::vector<std::string> types;
+  for (const TensorType& column : type) types.push_back(column.ToString());
+  FlowPort port = add("input", {{"types", types}}, {});
+  std::vector<std::string> around;  // innermost first
+  for (ScopeId scope = loop; scope != LogicalGraph::kRoot;
+       scope = flow->loops[scope.value() - 1].parent) {
+    around.push_back(flow->loops[scope.value() - 1].name);
+  }
+  for (auto name = around.rbegin(); name != around.rend(); ++name) {
+    port = add("enter", {{"loop", *name}}, {port});
+  }
+  return port;
+}
+
+}  // namespace
+
+int64_t FlowBuilder::AddLoop(const std::string& name, int64_t parent) {
+  flow_.loops.push_back({name, ScopeId(parent + 1)});
+  const absl::Status status = Check();
+  if (!status.ok()) {
+    flow_.loops.pop_back();
+    Raise(InvalidArgument(location_.ToString(), ": ", status.message()));
+  }
+  return static_cast<int64_t>(flow_.loops.size()) - 1;
+}
+
+int64_t FlowBuilder::AddVertex(const std::vector<std::string>& names, const std::string& kind,
+                               const std::vector<PortNumbers>& inputs, const py::dict& attrs,
+                               const ProgramBuilder* functions) {
+  FlowVertex vertex;
+  vertex.name = names.at(0);
+  vertex.other_outputs.assign(names.begin() + 1, names.end());
+  vertex.kind = kind;
+  for (const auto& [from, output] : inputs) vertex.inputs.push_back({VertexId(from), output});
+  vertex.location = location_;
+  vertex.attrs = ToAttrs(vertex, attrs);
+  if (functions == nullptr) return Add(std::move(vertex));
+  std::shared_ptr<const Graph> before = functions_;
+  functions_ = Joined(*before, functions->graph());
+  try {
+    return Add(std::move(vertex));
+  } catch (...) {
+    functions_ = std::move(before);
+    throw;
+  }
+}
+
+int64_t FlowBuilder::Add(FlowVertex vertex) {
+  flow_.vertices.push_back(std::move(vertex));
+  const absl::Status status = Check();
+  if (!status.ok()) {
+    flow_.vertices.pop_back();
+    Raise(status);
+  }
+  return static_cast<int64_t>(flow_.vertices.size()) - 1;
+}
+
+int64_t FlowBuilder::AddFeedback(const std::string& name, int64_t loop,
+                                 const std::vector<std::string>& types) {
+  const auto number = static_cast<int64_t>(flow_.vertices.size());
+  open_[number] = {loop, ToRecordType(types)};
+  FlowVertex vertex;
+  vertex.name = name;
+  vertex.kind = "feedback";
+  vertex.location = location_;
+  try {
+    return Add(std::move(vertex));
+  } catch (...) {
+    open_.erase(number);
+    throw;
+  }
+}
+
+void FlowBuilder::CloseFeedback(int64_t feedback, PortNumbers input, const py::dict& attrs) {
+  const FlowVertex before = flow_.vertices.at(feedback);
+  CheckInLoop(feedback, input.first);
+  const OpenFeedback opened = open_.at(feedback);
+  FlowVertex& vertex = flow_.vertices[feedback];
+  vertex.attrs = ToAttrs(vertex, attrs);
+  vertex.inputs = {{VertexId(input.first), input.second}};
+  open_.erase(feedback);
+  const absl::Status status = Check();
+  if (status.ok()) return;
+  vertex = before;
+  open_[feedback] = opened;
+  Raise(status);
+}
+
+void FlowBuilder::CheckInLoop(int64_t feedback, int64_t input) const {
+  const ScopeId loop(open_.at(feedback).loop + 1);
+  if (checked_.at(input).output_scope == loop) return;
+  Raise(InvalidArgument(location_.ToString(), ": '", flow_.vertices[feedback].name,
+                        "' (feedback): it is in loop '", flow_.loops[loop.value() - 1].name,
+                        "' and '", flow_.vertices[input].name, "' is not; use enter or leave"));
+}
+
+absl::Status FlowBuilder::Check() {
+  Flow flow = flow_;
+  flow.functions = functions_;
+  for (const auto& [feedback, open] : open_) {
+    flow.vertices[feedback].inputs = {AddStandIn(&flow, ScopeId(open.loop + 1), open.type)};
+  }
+  WEIR_RETURN_IF_ERROR(CheckFlow(&flow));
+  flow.vertices.resize(flow_.vertices.size());
+  checked_ = std::move(flow.vertices);
+  return absl::OkStatus();
+}
+
+py::list FlowBuilder::Types(int64_t vertex, int output) const {
+  return FromRecordType(checked_.at(vertex).output_types.at(output));
+}
+
+Flow FlowBuilder::Finished() const {
+  for (const auto& [feedback, open] : open_) {
+    const FlowVertex& vertex = flow_.vertices[feedback];
+    Raise(absl::FailedPreconditionError(StrCat(vertex.location.ToString(), ": '", vertex.name,
+                                               "' (feedback): nothing is fed back yet; use set")));
+  }
+  Flow flow = flow_;
+  flow.vertices = checked_;
+  flow.functions = functions_;
+  return flow;
+}
+
+std::string FlowBuilder::Text() const { return PrintFlow(Finished()); }
+
+py::dict FlowBuilder::RunSequentially(const py::list& inputs, int64_t max_steps) const {
+  // As it is deployed: from its text.
+  const Flow flow = ValueOrRaise(ParseFlow(Text()));
+  FlowInputs records;
+  std::map<std::pair<std::string, int64_t>, int64_t> origins;  // that come next, by input and epoch
+  for (const py::handle& each : inputs) {
+    const auto [name, epoch, columns, weights] =
+        each.cast<std::tuple<std::string, int64_t, py::sequence, py::object>>();
+    int64_t& next = origins[{name, epoch}];
+    RecordBatch batch = ToBatch(columns, weights, next);
+    next += batch.size();
+    records[name].push_back({epoch, std::move(batch)});
+  }
+  absl::StatusOr<ReferenceFlowResult> result;
+  {
+    py::gil_scoped_release unlocked;
+    result = RunReferenceFlow(flow, records, {.max_steps = max_steps});
+  }
+  py::dict outputs;
+  for (const auto& [name, epochs] : ValueOrRaise(std::move(result)).outputs) {
+    py::dict by_epoch;
+    for (const auto& [epoch, batch] : epochs) by_epoch[py::int_(epoch)] = FromBatch(batch);
+    outputs[py::str(name)] = by_epoch;
+  }
+  return outputs;
+}
+
+void BindFlowBuilder(py::module_& module) {
+  py::class_<FlowBuilder>(module, "FlowBuilder")
+      .def(py::init<const std::string&>())
+      .def("add_loop", &FlowBuilder::AddLoop)
+      .def("set_location", &FlowBuilder::SetLocation)
+      .def("add_vertex", &FlowBuilder::AddVertex, py::arg("names"), py::arg("kind"),
+           py::arg("inputs"), py::arg("attrs"), py::arg("functions") = nullptr)
+      .def("add_feedback", &FlowBuilder::AddFeedback)
+      .def("close_feedback", &FlowBuilder::CloseFeedback)
+      .def("types", &FlowBuilder::Types)
+      .def("text", &FlowBuilder::Text)
+      .def("run_sequentially", &FlowBuilder::RunSequentially);
+}
+
+}  // namespace weir::python

@@ -1,0 +1,77 @@
+// A flow under construction, as the Python package makes one: checked after each vertex, so that
+// what is wrong is said while the user's line that is at fault runs. One owner, under the
+// interpreter lock.
+#ifndef WEIR_CLIENT_PYTHON_NATIVE_FLOW_BUILDER_H_
+#define WEIR_CLIENT_PYTHON_NATIVE_FLOW_BUILDER_H_
+
+#include <pybind11/pybind11.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/python/native/program_builder.h"
+#include "common/flow/flow.h"
+
+namespace weir::python {
+
+// A fault raises and leaves the flow as it was.
+class FlowBuilder {
+ public:
+  using PortNumbers = std::pair<int64_t, int>;  // vertex, output
+
+  explicit FlowBuilder(const std::string& name) { flow_.name = name; }
+
+  // `parent` is a loop around it, or -1. Returns: its number.
+  int64_t AddLoop(const std::string& name, int64_t parent);
+
+  // Put on the vertices that are made from now on.
+  void SetLocation(std::string file, int line) { location_ = {std::move(file), line, 0}; }
+  // `names` are those of the outputs; the first is its own. `functions` are what its attributes
+  // name, or null. REQUIRES: no function of the flow has their names. Returns: its number.
+  int64_t AddVertex(const std::vector<std::string>& names, const std::string& kind,
+                    const std::vector<PortNumbers>& inputs, const pybind11::dict& attrs,
+                    const ProgramBuilder* functions);
+  // A feedback in this loop whose input is to come, of records with these columns ("f32[3]").
+  int64_t AddFeedback(const std::string& name, int64_t loop, const std::vector<std::string>& types);
+  // Its input and attributes.
+  void CloseFeedback(int64_t feedback, PortNumbers input, const pybind11::dict& attrs);
+
+  // The columns of an output's records: [(element type, shape)].
+  pybind11::list Types(int64_t vertex, int output) const;
+  // REQUIRES of both: no feedback is open.
+  std::string Text() const;
+  // `inputs`: [(name, epoch, columns, weights or None)]. Returns: {output: {epoch: (columns,
+  // weights)}}, by the oracle, in one thread.
+  pybind11::dict RunSequentially(const pybind11::list& inputs, int64_t max_steps) const;
+
+ private:
+  struct OpenFeedback {
+    int64_t loop = 0;
+    RecordType type;
+  };
+
+  // Appends the vertex, or raises.
+  int64_t Add(FlowVertex vertex);
+  // Raises if what is to be fed back is not inside of the loop.
+  void CheckInLoop(int64_t feedback, int64_t input) const;
+  // Checks the flow, with something in place of what is to come to open feedbacks, and notes the
+  // types that follow.
+  absl::Status Check();
+  Flow Finished() const;
+
+  Flow flow_;  // as it was put together, not checked
+  std::shared_ptr<const Graph> functions_ = std::make_shared<const Graph>();
+  std::map<int64_t, OpenFeedback> open_;
+  std::vector<FlowVertex> checked_;  // the vertices with what Check found out
+  Location location_;
+};
+
+// Adds FlowBuilder to the module.
+void BindFlowBuilder(pybind11::module_& module);
+
+}  // namespace weir::python
+
+#endif  // WEIR_CLIENT_PYTHON_NATIVE_FLOW_BUILDER_H_

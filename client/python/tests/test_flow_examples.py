@@ -1,0 +1,76 @@
+"""The flows of client/examples: each gives what its own plain computation gives, and on any number
+of workers, again and again, the records of the sequential executor, bit for bit.
+"""
+
+import pytest
+from test_examples import load
+
+import weir
+
+# Inputs small enough for the sequential executor.
+SMALL = {
+    "word_count": lambda example: example.numbered(example.VERSES)[0],
+    "bfs": lambda example: example.random_graphs(nodes=30, edges=40, epochs=3),
+    "shortest_paths": lambda example: example.random_graphs(nodes=20, edges=60),
+    "connected_components": lambda example: example.random_edges(nodes=40, edges=8, epochs=4),
+    "pagerank": lambda example: example.random_updates(nodes=8, edges=16, changes=2, epochs=3),
+    "kmeans": lambda example: example.random_points(points=40),
+    "streaming_model": lambda example: example.batches(images=6, size=2),
+    "sliding_window_anomalies": lambda example: example.random_readings(2, 20, 4),
+}
+
+
+def multisets(results):
+    """Returns: {output: {epoch: sorted (bytes of the columns, weight)}}."""
+    return {
+        name: {
+            epoch: sorted(
+                (tuple(row.tobytes() for row in record), weight)
+                for *record, weight in zip(*records, records.weights.tolist())
+            )
+            for epoch, records in epochs.items()
+        }
+        for name, epochs in results.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def wanted():
+    """Returns: a function from a name to (example, inputs, results), computed once."""
+    known = {}
+
+    def find(name):
+        if name not in known:
+            example = load(name)
+            inputs = SMALL[name](example)
+            known[name] = example, inputs, example.build().run_sequentially(inputs)
+        return known[name]
+
+    return find
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_sequential_executor(name, wanted):
+    example, inputs, results = wanted(name)
+    assert any(epochs for epochs in results.values())
+    example.check(results, inputs)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_clusters(name, workers, wanted):
+    example, inputs, results = wanted(name)
+    with weir.connect(workers=workers):
+        for _ in range(3):
+            found = example.build().run(inputs, timeout=60)
+            example.check(found, inputs)
+            assert multisets(found) == multisets(results)
+
+
+def test_a_check_finds_what_is_wrong(wanted):
+    for name in SMALL:
+        example, inputs, results = wanted(name)
+        output = next(name for name, epochs in results.items() if epochs)
+        fewer = {**results, output: dict(list(results[output].items())[1:])}
+        with pytest.raises((AssertionError, KeyError, UnboundLocalError)):
+            example.check(fewer, inputs)
