@@ -51,7 +51,7 @@ class DeployedFlow {
   static absl::StatusOr<std::unique_ptr<DeployedFlow>> Attach(std::shared_ptr<Session> session,
                                                               std::string id, AttachOptions options,
                                                               absl::Time deadline);
-  // Detaches; the flow goes on.
+  // Detaches; the flow goes on. Whether what was sent last has come there, AwaitTaken tells.
   ~DeployedFlow();
 
   const std::string& id() const { return id_; }

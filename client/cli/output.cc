@@ -118,6 +118,7 @@ void PrintJob(Format format, const v1::Job& job) {
                                                 {"created", TimeText(job.created_unix_ms())},
                                                 {"ended", TimeText(job.ended_unix_ms())}};
   if (!job.submission_id().empty()) rows.push_back({"submission id", job.submission_id()});
+  if (!job.waits_for().empty()) rows.push_back({"waits for", job.waits_for()});
   for (const std::string& worker : job.workers()) rows.push_back({"worker", worker});
   if (job.has_failure()) {
     rows.push_back({"failure", job.failure().message()});

@@ -247,6 +247,10 @@ absl::StatusOr<std::optional<FromFlow>> FlowCore::Next(uint64_t id) {
   WEIR_RETURN_IF_ERROR(attachment.over);
   FlowEntry* flow = At(attachment.flow);
   if (flow == nullptr) return absl::AbortedError("the flow is not kept any more");
+  for (const VertexId output : attachment.outputs) {
+    const OutputLog& log = flow->outputs.at(output);
+    if (log.is_dropped()) WEIR_RETURN_IF_ERROR(log.CheckKnown(0));
+  }
   std::optional<FromFlow> next = NextOf(flow, &attachment);
   attachment.waits = !next.has_value();
   return next;

@@ -31,9 +31,10 @@
 
 namespace weir {
 
-// Sums over all flows since the start; the first two are of now.
+// Sums over all flows since the start; the first three are of now.
 struct FlowStats {
   int64_t deployed = 0;  // that have not ended
+  int64_t waiting = 0;   // of those, that do not run yet
   int64_t clients = 0;
   int64_t records_in = 0;
   int64_t records_out = 0;
@@ -157,6 +158,8 @@ class FlowCore {
   void Finish(FlowEntry* flow);
   void Complete(FlowEntry* flow);
   void Forget();
+  // Of flows that have ended only so much is kept; the oldest goes first.
+  void BoundKept();
 
   JobEntry* JobOf(const FlowEntry& flow) const { return shared_.jobs->Get(flow.id); }
   v1::FlowStatus StatusOf(const FlowEntry& flow) const;

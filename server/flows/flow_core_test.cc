@@ -250,6 +250,8 @@ TEST(FlowCoreTest, ACancelledFlowEndsWhenAllWorkersHaveStopped) {
   harness.Heard(client);
   ASSERT_EQ(harness.Send(client, 1, 0, {1}), absl::OkStatus());
   harness.Settle();
+  harness.RunOne(1);  // what came out before the cancel and was not told yet
+  harness.Settle();
   ASSERT_TRUE(harness.core.Cancel(job).ok());
   EXPECT_EQ(harness.Job(job).view.waits_for(), "the end on a, b");
   harness.Settle();
@@ -260,9 +262,42 @@ TEST(FlowCoreTest, ACancelledFlowEndsWhenAllWorkersHaveStopped) {
   harness.Stop(2);
   EXPECT_EQ(harness.State(job), v1::Job::CANCELLED);
   EXPECT_THAT(harness.Heard(client),
-              ElementsAre("in: taken 1, epoch 0, bytes 0/16", "ended CANCELLED"));
+              ElementsAre("in: taken 1, epoch 0, bytes 16/16", "ended CANCELLED"));
   EXPECT_EQ(harness.core.Cancel(job)->state(), v1::Job::CANCELLED);
   EXPECT_TRUE(harness.core.idle());
+}
+
+TEST(FlowCoreTest, AFlowRunsWhenEveryWorkerHasIt) {
+  for (const bool fails : {false, true}) {
+    FlowHarness harness;
+    harness.AddWorker(1, "a");
+    harness.AddWorker(2, "b");
+    const std::string job = harness.Deploy()->job.id();
+    harness.CompileAll();
+    harness.LoadAll();
+    std::vector<SentToWorker> deploys = harness.TakeSent();
+    std::erase_if(deploys,
+                  [](const SentToWorker& item) { return !item.message.has_deploy_flow(); });
+    ASSERT_THAT(deploys, SizeIs(2));
+    harness.sent = {deploys[0]};
+    harness.Settle();
+    EXPECT_EQ(harness.State(job), v1::Job::QUEUED);
+    if (!fails) {
+      harness.sent = {deploys[1]};
+      harness.Settle();
+      EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
+      continue;
+    }
+    v1::WorkerMessage message;
+    message.mutable_flow_deployed()->set_job(deploys[1].message.deploy_flow().job());
+    message.mutable_flow_deployed()->set_generation(1);
+    message.mutable_flow_deployed()->mutable_failure()->set_code(3);
+    message.mutable_flow_deployed()->mutable_failure()->set_message("no such vertex");
+    harness.core.OnWorkerMessage(2, message, {});
+    EXPECT_EQ(harness.Job(job).view.failure().worker(), "b");
+    harness.Settle();
+    EXPECT_TRUE(harness.workers[1]->stopped);
+  }
 }
 
 TEST(FlowCoreTest, ALostWorkerFailsTheFlowAndIsNamed) {
@@ -373,6 +408,31 @@ TEST(FlowCoreTest, ExplainsWhatItWaitsForAndTellsItsStatus) {
   question.set_vertex("outt");
   EXPECT_THAT(harness.core.flows().Explain(question).status().message(),
               HasSubstr("no vertex 'outt'; it has in, mid, out, seen"));
+}
+
+TEST(FlowCoreTest, OfFlowsThatHaveEndedOnlySoMuchIsKept) {
+  Limits limits;
+  limits.max_kept_result_bytes = 3 * kRecord;
+  FlowHarness harness(limits);
+  std::vector<std::string> jobs = {harness.DeployOn(1)};
+  for (int i = 0; i < 2; ++i) {
+    if (i > 0) {
+      jobs.push_back(harness.Deploy()->job.id());
+      harness.Settle();
+    }
+    const uint64_t feeder = *harness.Attach(jobs[i], "f", 0, std::nullopt);
+    harness.Heard(feeder);
+    ASSERT_EQ(harness.Send(feeder, 1, 0, {1, 2}), absl::OkStatus());
+    ASSERT_EQ(harness.Advance(feeder, 2, 0, true), absl::OkStatus());
+    harness.Settle();
+    harness.RunAll();
+    EXPECT_EQ(harness.State(jobs[i]), v1::Job::SUCCEEDED);
+  }
+  EXPECT_THAT(harness.Attach(jobs[0], "c", std::nullopt, 0).status().message(),
+              HasSubstr("'out' is not kept any more"));
+  const uint64_t client = *harness.Attach(jobs[1], "c", std::nullopt, 0);
+  EXPECT_THAT(harness.Heard(client), ElementsAre("attached", "records 1 of epoch 0: 1@0 2@1",
+                                                 "complete 2: all", "ended SUCCEEDED"));
 }
 
 TEST(FlowCoreTest, ShuttingDownEndsFlowsAtOnce) {

@@ -112,6 +112,19 @@ void FlowCore::Finish(FlowEntry* flow) {
   job->view.set_ended_unix_ms(absl::ToUnixMillis(shared_.clock->WallNow()));
   shared_.outbox->OnJob(*job, JobEvent::kEnded);
   WakeAll(*flow);
+  BoundKept();
+}
+
+void FlowCore::BoundKept() {
+  int64_t bytes = 0;
+  for (auto at = flows_.rbegin(); at != flows_.rend(); ++at) {
+    FlowEntry& flow = at->second;
+    if (!flow.ended()) continue;
+    for (const auto& [vertex, log] : flow.outputs) bytes += log.kept_bytes();
+    if (bytes <= limits_.max_kept_result_bytes) continue;
+    for (auto& [vertex, log] : flow.outputs) log.Drop();
+    WakeAll(flow);
+  }
 }
 
 void FlowCore::FailAll(const absl::Status& reason) {
@@ -154,6 +167,7 @@ FlowStats FlowCore::Stats() const {
   stats.clients = static_cast<int64_t>(attachments_.size());
   for (const uint64_t id : alive_) {
     const FlowEntry& flow = flows_.at(id);
+    if (flow.stage < Stage::kRunning) ++stats.waiting;
     if (flow.progress != nullptr) AddTo(&stats.progress, flow.progress->counters());
   }
   return stats;

@@ -30,6 +30,10 @@ void OutputLog::AddComplete(int64_t epoch, bool finished) {
 
 absl::Status OutputLog::CheckKnown(uint64_t received) const {
   const uint64_t last = first_ + entries_.size() - 1;
+  if (is_dropped_ && received < last) {
+    return absl::DataLossError(StrCat("what came out of output '", name_,
+                                      "' is not kept any more: nobody took it in time"));
+  }
   if (received <= last) return absl::OkStatus();
   return absl::DataLossError(StrCat("the client knows of message ", received, " of output '", name_,
                                     "', but only ", last, " have come out here"));
@@ -89,6 +93,11 @@ absl::StatusOr<OutputLog::Bytes> OutputLog::Acknowledge(uint64_t number) {
     entries_.pop_front();
   }
   return forgotten;
+}
+
+void OutputLog::Drop() {
+  is_dropped_ = is_dropped_ || !entries_.empty();
+  Clear();
 }
 
 void OutputLog::Clear() {

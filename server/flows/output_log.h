@@ -31,7 +31,7 @@ class OutputLog {
   // Epochs before `epoch` are complete; all, if it is finished. Nothing if that was known.
   void AddComplete(int64_t epoch, bool finished);
 
-  // Errors: DataLoss, a client knows of more than has come out.
+  // Errors: DataLoss, a client knows of more than has come out, or what it lacks is not kept.
   absl::Status CheckKnown(uint64_t received) const;
   // A client begins behind this number, or behind what is forgotten. REQUIRES: CheckKnown.
   void Rewind(uint64_t received);
@@ -44,6 +44,9 @@ class OutputLog {
   absl::StatusOr<Bytes> Acknowledge(uint64_t number);
   // Forgets everything that came.
   void Clear();
+  // The same, for want of room: who has not received all is told so.
+  void Drop();
+  bool is_dropped() const { return is_dropped_; }
 
   int64_t epoch() const { return epoch_; }
   bool finished() const { return finished_; }
@@ -73,6 +76,7 @@ class OutputLog {
   int64_t epoch_ = 0;
   bool finished_ = false;
   int64_t records_ = 0;
+  bool is_dropped_ = false;
 };
 
 }  // namespace weir

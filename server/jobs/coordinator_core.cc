@@ -227,8 +227,9 @@ CoordinatorStats CoordinatorCore::Stats() const {
   CoordinatorStats stats = stats_;
   stats.flows = flows_.Stats();
   for (const auto& [state, count] : stats.flows.ended) stats.jobs_ended[state] += count;
-  stats.jobs_queued = static_cast<int64_t>(queue_.size());
-  stats.jobs_running = static_cast<int64_t>(running_.size()) + stats.flows.deployed;
+  stats.jobs_queued = static_cast<int64_t>(queue_.size()) + stats.flows.waiting;
+  stats.jobs_running =
+      static_cast<int64_t>(running_.size()) + stats.flows.deployed - stats.flows.waiting;
   for (const auto& [id, worker] : workers_.entries()) {
     if (worker.state == v1::Worker::READY) ++stats.workers_ready;
     if (worker.state == v1::Worker::DRAINING) ++stats.workers_draining;

@@ -36,7 +36,7 @@ struct Limits {
   int64_t flow_input_bytes = int64_t{16} << 20;    // of one input, not yet consumed by workers
   int64_t flow_channel_bytes = int64_t{16} << 20;  // FlowLimits.channel_bytes
   int64_t flow_window_bytes = int64_t{8} << 20;    // of one output, at a client
-  uint64_t max_batch_bytes = uint64_t{1} << 30;
+  uint64_t max_batch_bytes = uint64_t{256} << 20;
 
   absl::Duration heartbeat = absl::Milliseconds(500);
   absl::Duration fence = absl::Seconds(2);       // a worker stops by itself

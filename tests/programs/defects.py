@@ -7,11 +7,12 @@ usage: tests/programs/defects.py [--suite SUITE] [--check] [--why] [--count N] [
 SUITE is `programs` (defect_list.py; random programs find them), `timely` (timely_defect_list.py;
 the tests of common/timely find them), `progress` (progress_defect_list.py; those of
 server/progress), `flows` (flow_defect_list.py; flows on simulated clusters, tests/cluster),
-`flow_language` (flow_language_defect_list.py; those of common/flow) or `vertices`
-(vertex_defect_list.py; those of worker/flow), all if not given. NAME picks the defects whose names
-contain it. Sources are changed in place and put back, so they must be committed, and nothing else
-may be built from them meanwhile. --check plants nothing: it only sees that each text stands once in
-its file. --why prints what disagreed, too.
+`coordinator` (coordinator_defect_list.py; those of server/flows), `flow_language`
+(flow_language_defect_list.py; those of common/flow) or `vertices` (vertex_defect_list.py; those of
+worker/flow), all if not given. NAME picks the defects whose names contain it. Sources are changed
+in place and put back, so they must be committed, and nothing else may be built from them meanwhile.
+--check plants nothing: it only sees that each text stands once in its file. --why prints what
+disagreed, too.
 """
 
 import argparse
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import time
 
+import coordinator_defect_list
 import defect_list
 import flow_defect_list
 import flow_language_defect_list
@@ -115,6 +117,7 @@ SUITES = {  # name: (defects, what is built, what looks for one)
     "timely": tests_of("weir_timely_test", timely_defect_list.DEFECTS),
     "progress": tests_of("weir_progress_test", progress_defect_list.DEFECTS),
     "flows": tests_of("weir_cluster_test", flow_defect_list.DEFECTS),
+    "coordinator": tests_of("weir_server_test", coordinator_defect_list.DEFECTS),
     "flow_progress": tests_of("weir_worker_test", flow_defect_list.PROGRESS_DEFECTS),
     "flow_language": tests_of("weir_flow_test", flow_language_defect_list.DEFECTS),
     "vertices": tests_of("weir_worker_test", vertex_defect_list.DEFECTS),

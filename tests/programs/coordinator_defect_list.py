@@ -1,0 +1,83 @@
+"""Defects that the tests of server/flows must find, as in defect_list.py."""
+
+CLIENTS = "server/flows/flow_clients.cc"
+INPUT = "server/flows/input_ledger.cc"
+OUTPUT = "server/flows/output_log.cc"
+WORKERS = "server/flows/flow_workers.cc"
+ENDS = "server/flows/flow_ends.cc"
+DEPLOY = "server/flows/flow_deploy.cc"
+
+DEFECTS = [
+    (
+        "every batch of an epoch is numbered from its begin",
+        INPUT,
+        "next_origins_[records.epoch()] = first + batch.size();",
+        "next_origins_[records.epoch()] = 0;",
+    ),
+    (
+        "what was taken is taken again",
+        INPUT,
+        "  if (number <= taken_) return false;\n",
+        "  if (number <= taken_) return true;\n",
+    ),
+    (
+        "a batch that is alone needs credit, too",
+        INPUT,
+        "if (under_way > 0 && under_way",
+        "if (under_way >= 0 && under_way",
+    ),
+    (
+        "all records go to one worker",
+        CLIENTS,
+        "rank = (rank + 1) % flow->workers.size();",
+        "rank = rank % flow->workers.size();",
+    ),
+    (
+        "workers do not hear of what was acknowledged",
+        CLIENTS,
+        "    shared_.outbox->SendToWorker(worker, out, {});\n  }\n  // There may be room",
+        "  }\n  // There may be room",
+    ),
+    (
+        "a client that comes back gets everything again",
+        OUTPUT,
+        "sent_ = received < first_ ? 0 : received - first_ + 1;",
+        "sent_ = 0;",
+    ),
+    (
+        "the window has no end",
+        OUTPUT,
+        "if (sent_bytes_ > 0 && sent_bytes_ + entry.bytes > window_bytes_)",
+        "if (false)",
+    ),
+    (
+        "an epoch is complete while it is open",
+        WORKERS,
+        "log->AddComplete(epoch.value_or(log->epoch()), !epoch.has_value());",
+        "log->AddComplete(epoch.value_or(log->epoch()) + 1, !epoch.has_value());",
+    ),
+    (
+        "a consequence is taken for the cause",
+        WORKERS,
+        "  if (!MayBeConsequence(*flow, failure)) return Fail",
+        "  if (flow->workers.size() > 0) return Fail",
+    ),
+    (
+        "a cancelled flow tells what it had kept",
+        ENDS,
+        "for (auto& [vertex, log] : flow->outputs) log.Clear();\n  }\n  if",
+        "flow->reports.clear();\n  }\n  if",
+    ),
+    (
+        "a cancelled flow ends before its workers",
+        ENDS,
+        "JobProgress::State::kCancelled) return Finish(flow);\n  std",
+        "JobProgress::State::kCancelling) return Finish(flow);\n  std",
+    ),
+    (
+        "a flow runs when the first worker has it",
+        DEPLOY,
+        "if (flow->deployed.size() == flow->workers.size()) Run(flow);",
+        "if (flow->deployed.size() == 1) Run(flow);",
+    ),
+]
