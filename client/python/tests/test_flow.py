@@ -464,6 +464,8 @@ def test_errors_of_functions_are_those_of_python(flow):
         x.map(lambda n, v: total.assign_add(v))
     with pytest.raises(weir.TracingError, match="psum at .* there is none around it"):
         x.map(lambda n, v: weir.psum(v))
+    with pytest.raises(weir.InvalidArgument, match="py:.*print nothing; the vertex inspect"):
+        x.map(lambda n, v: (weir.print("{}", n), n))
     assert "func @" not in flow.text()
 
 
