@@ -9,6 +9,7 @@
 
 #include "client/api/grpc_status.h"
 #include "common/base/status.h"
+#include "common/plan/tensor_chunks.h"
 
 namespace weir {
 namespace {
@@ -101,6 +102,23 @@ absl::StatusOr<std::unique_ptr<FlowStream>> RemoteFlows::Attach(const v1::FlowAt
   const absl::Status sent = stream->Send(attach);
   if (!sent.ok()) return stream->Next().status();
   return stream;
+}
+
+absl::StatusOr<std::vector<Tensor>> RemoteFlows::Call(const v1::CallFlowRequest& request,
+                                                      const std::vector<Tensor>& record) {
+  v1::CallFlowRequest whole = request;
+  for (const Tensor& column : record) ToMessage(column, whole.add_record());
+  WEIR_ASSIGN_OR_RETURN(
+      const v1::CallFlowResponse response,
+      CallOnce<v1::CallFlowResponse>(address_, [&](auto* context, auto* response) {
+        return stub_->Call(context, whole, response);
+      }));
+  std::vector<Tensor> columns;
+  for (const v1::Tensor& column : response.record()) {
+    WEIR_ASSIGN_OR_RETURN(Tensor tensor, FromMessage(column));
+    columns.push_back(std::move(tensor));
+  }
+  return columns;
 }
 
 absl::StatusOr<v1::FlowStatus> RemoteFlows::Get(const std::string& id) {

@@ -23,6 +23,8 @@ class RemoteFlows {
   // As Session.
   absl::StatusOr<v1::DeployResponse> Deploy(const v1::DeployRequest& request);
   absl::StatusOr<std::unique_ptr<FlowStream>> Attach(const v1::FlowAttach& request);
+  absl::StatusOr<std::vector<Tensor>> Call(const v1::CallFlowRequest& request,
+                                           const std::vector<Tensor>& record);
   absl::StatusOr<v1::FlowStatus> Get(const std::string& id);
   absl::StatusOr<std::vector<v1::FlowStatus>> List();
   absl::StatusOr<v1::ExplainFrontierResponse> Explain(const v1::ExplainFrontierRequest& request);

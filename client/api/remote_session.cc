@@ -140,6 +140,10 @@ class RemoteSession : public Session {
   absl::StatusOr<std::unique_ptr<FlowStream>> Attach(const v1::FlowAttach& request) override {
     return flows_.Attach(request);
   }
+  absl::StatusOr<std::vector<Tensor>> CallFlow(const v1::CallFlowRequest& request,
+                                               const std::vector<Tensor>& record) override {
+    return flows_.Call(request, record);
+  }
   absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) override { return flows_.Get(id); }
   absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() override { return flows_.List(); }
   absl::StatusOr<v1::ExplainFrontierResponse> ExplainFrontier(

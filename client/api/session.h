@@ -72,6 +72,12 @@ class Session {
   // ALREADY_EXISTS as Submit.
   virtual absl::StatusOr<v1::DeployResponse> Deploy(const v1::DeployRequest& request) = 0;
   virtual absl::StatusOr<std::unique_ptr<FlowStream>> Attach(const v1::FlowAttach& request) = 0;
+  // One record into a flow, without attaching to it: its columns, and those of the record that
+  // comes out for it. Calls of many threads and clients run together (automatic batching).
+  // `request` has no record. Errors: INVALID_ARGUMENT for a record of other types, that of the
+  // record's function, ABORTED once the flow has ended.
+  virtual absl::StatusOr<std::vector<Tensor>> CallFlow(const v1::CallFlowRequest& request,
+                                                       const std::vector<Tensor>& record) = 0;
   virtual absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) = 0;
   virtual absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() = 0;
   virtual absl::StatusOr<v1::ExplainFrontierResponse> ExplainFrontier(

@@ -1,6 +1,7 @@
 #include "client/embedded/embedded_cluster.h"
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <utility>
 
@@ -88,6 +89,15 @@ class EmbeddedSession : public Session {
   absl::StatusOr<std::unique_ptr<FlowStream>> Attach(const v1::FlowAttach& request) override {
     return AttachHere(flows(), request);
   }
+  absl::StatusOr<std::vector<Tensor>> CallFlow(const v1::CallFlowRequest& request,
+                                               const std::vector<Tensor>& record) override {
+    auto answer = std::make_shared<std::promise<absl::StatusOr<std::vector<Tensor>>>>();
+    cluster_->flow_batchers()->Call(request, record,
+                                    [answer](absl::StatusOr<std::vector<Tensor>> columns) {
+                                      answer->set_value(std::move(columns));
+                                    });
+    return answer->get_future().get();
+  }
   absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) override { return flows().Get(id); }
   absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() override {
     const v1::ListFlowsResponse response = flows().List();
@@ -174,6 +184,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
     return absl::UnavailableError(
         StrCat("the embedded workers did not start within ", absl::FormatDuration(kStartLimit)));
   }
+  cluster->flow_batchers_ =
+      std::make_unique<FlowBatchers>(FlowGateway(cluster->coordinator_.get()), loop);
   cluster->direct_calls_ =
       std::make_unique<DirectCalls>(cluster->coordinator_.get(), &cluster->workers_);
   return cluster;
@@ -181,6 +193,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
 
 EmbeddedCluster::~EmbeddedCluster() {
   direct_calls_.reset();
+  flow_batchers_.reset();
   workers_.clear();
   if (listener_ != nullptr) listener_->Close();
   coordinator_.reset();

@@ -10,6 +10,7 @@
 #include "client/api/session.h"
 #include "client/embedded/direct_calls.h"
 #include "common/net/inproc_link.h"
+#include "server/flows/flow_batchers.h"
 #include "server/jobs/coordinator.h"
 #include "worker/service/worker_service.h"
 
@@ -30,6 +31,7 @@ class EmbeddedCluster {
 
   Coordinator* coordinator() { return coordinator_.get(); }
   DirectCalls* direct_calls() { return direct_calls_.get(); }
+  FlowBatchers* flow_batchers() { return flow_batchers_.get(); }
   // Of the workers and their network.
   EventLoop* loop() { return loop_.get(); }
 
@@ -41,6 +43,7 @@ class EmbeddedCluster {
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<WorkerService>> workers_;
+  std::unique_ptr<FlowBatchers> flow_batchers_;
   std::unique_ptr<DirectCalls> direct_calls_;
 };
 

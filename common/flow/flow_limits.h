@@ -10,6 +10,9 @@ namespace weir {
 
 // Bytes of one record.
 inline constexpr int64_t kMaxRecordBytes = int64_t{1} << 30;
+// Calls in one epoch, and how long one waits for others.
+inline constexpr int64_t kMaxBatch = 1 << 20;
+inline constexpr int64_t kMaxWaitUs = 60'000'000;
 // Windows that one record comes into.
 inline constexpr int64_t kMaxWindowsPerRecord = 1024;
 // Records that flat_map makes of one.

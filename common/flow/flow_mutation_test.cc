@@ -55,6 +55,39 @@ flow @distances {
 func @all(%x: i64[n], %y: f32[n,3], %z: bool[n,2,0]) -> (f32[n,3], i64[n]) {
   return %y, %x
 }
+)",
+    R"(func @split(%k: i64[], %v: f32[]) -> (i64[], i64[2], f32[2]) {
+  %keys = broadcast_in_dim(%k) {axes = [], shape = (2)}
+  %values = broadcast_in_dim(%v) {axes = [], shape = (2)}
+  return %k, %keys, %values
+}
+func @fold(%a: f32[], %b: f32[]) -> (f32[]) {
+  %c = subtract(%a, %b)
+  return %c
+}
+func @even(%k: i64[], %v: f32[]) -> (bool[]) {
+  %one = constant {value = i64[] {1}}
+  %is = less(%k, %one)
+  return %is
+}
+flow @parts {
+  loop @outer
+  loop @inner in @outer
+  %in = input() {types = ["i64[]", "f32[]"]}
+  %children = flat_map(%in) {function = "split"}
+  %folded = reduce_by_key(%children) {function = "fold", keys = 1, state = "job"}
+  %some = filter(%folded) {function = "even"}
+  %far = exchange(%some) {keys = 2}
+  %a = enter(%far) {loop = "outer"}
+  %b = concat(%a, %again)
+  %c = enter(%b) {loop = "inner", trip = 3}
+  %d = zip(%c, %c) {hold = [1]}
+  %e = leave(%c)
+  %again = feedback(%e) {bound = 3}
+  %f = leave(%d)
+  %g = leave(%f)
+  %out = output(%g)
+}
 )"};
 
 constexpr std::string_view kFragments[] = {"%all",

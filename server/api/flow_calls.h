@@ -7,12 +7,17 @@
 
 namespace weir {
 
+class FlowBatchers;
+
 grpc::ServerUnaryReactor* BeginDeploy(const ServiceContext& context,
                                       grpc::CallbackServerContext* call,
                                       const v1::DeployRequest* request,
                                       v1::DeployResponse* response);
 grpc::ServerBidiReactor<v1::AttachRequest, v1::AttachResponse>* BeginAttach(
     const ServiceContext& context, grpc::CallbackServerContext* call);
+grpc::ServerUnaryReactor* BeginCallFlow(const ServiceContext& context, FlowBatchers* batchers,
+                                        const v1::CallFlowRequest* request,
+                                        v1::CallFlowResponse* response);
 grpc::ServerWriteReactor<v1::FlowStatus>* BeginWatch(const ServiceContext& context,
                                                      const v1::WatchFlowRequest* request);
 

@@ -17,6 +17,12 @@ grpc::ServerBidiReactor<v1::AttachRequest, v1::AttachResponse>* FlowsService::At
   return BeginAttach(context_, call);
 }
 
+grpc::ServerUnaryReactor* FlowsService::Call(grpc::CallbackServerContext* call,
+                                             const v1::CallFlowRequest* request,
+                                             v1::CallFlowResponse* response) {
+  return BeginCallFlow(context_, &batchers_, request, response);
+}
+
 grpc::ServerUnaryReactor* FlowsService::Get(grpc::CallbackServerContext* call,
                                             const v1::JobRequest* request,
                                             v1::FlowStatus* response) {

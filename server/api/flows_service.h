@@ -6,19 +6,25 @@
 #include <utility>
 
 #include "server/api/jobs_service.h"
+#include "server/flows/flow_batchers.h"
 #include "weir/v1/flows.grpc.pb.h"
 
 namespace weir {
 
 class FlowsService : public v1::Flows::CallbackService {
  public:
-  explicit FlowsService(ServiceContext context) : context_(std::move(context)) {}
+  explicit FlowsService(ServiceContext context)
+      : context_(std::move(context)),
+        batchers_(FlowGateway(context_.coordinator), context_.timers) {}
 
   grpc::ServerUnaryReactor* Deploy(grpc::CallbackServerContext* call,
                                    const v1::DeployRequest* request,
                                    v1::DeployResponse* response) override;
   grpc::ServerBidiReactor<v1::AttachRequest, v1::AttachResponse>* Attach(
       grpc::CallbackServerContext* call) override;
+  grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* call,
+                                 const v1::CallFlowRequest* request,
+                                 v1::CallFlowResponse* response) override;
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* call, const v1::JobRequest* request,
                                 v1::FlowStatus* response) override;
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* call,
@@ -34,6 +40,7 @@ class FlowsService : public v1::Flows::CallbackService {
 
  private:
   const ServiceContext context_;
+  FlowBatchers batchers_;
 };
 
 }  // namespace weir

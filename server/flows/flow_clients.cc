@@ -266,6 +266,11 @@ std::optional<FromFlow> FlowCore::NextOf(FlowEntry* flow, FlowAttachment* attach
     *out.message.mutable_input() = flow->inputs.at(input).ToMessage();
     return out;
   }
+  if (!attachment->failed.empty()) {
+    *out.message.mutable_record_failed() = std::move(attachment->failed.front());
+    attachment->failed.pop_front();
+    return out;
+  }
   const std::vector<VertexId>& outputs = attachment->outputs;
   bool all_sent = true;
   for (size_t i = 0; i < outputs.size(); ++i) {

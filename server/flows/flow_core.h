@@ -124,6 +124,7 @@ class FlowCore {
   void OnOutput(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowOutput& output,
                 std::vector<Tensor> payloads);
   void OnConsumed(FlowEntry* flow, const v1::FlowConsumed& consumed);
+  void OnRecordFailed(FlowEntry* flow, const v1::FlowRecordFailed& failed);
   void OnReport(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowReport& report);
   void TellFrontiers(FlowEntry* flow, const v1::FrontierUpdate& update);
   void NoteComplete(FlowEntry* flow);

@@ -4,6 +4,7 @@
 #define WEIR_SERVER_FLOWS_FLOW_ENTRY_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -82,11 +83,12 @@ struct FlowAttachment {
   std::string client;
   std::vector<VertexId> inputs;
   std::vector<VertexId> outputs;
-  bool is_told = false;        // `attached` was sent
-  bool is_told_end = false;    // so was `ended`
-  std::set<VertexId> changed;  // inputs with news
-  size_t next_output = 0;      // whose turn it is
-  absl::Status over;           // why nothing comes any more
+  bool is_told = false;                      // `attached` was sent
+  bool is_told_end = false;                  // so was `ended`
+  std::deque<v1::FlowRecordFailure> failed;  // records, to be told of
+  std::set<VertexId> changed;                // inputs with news
+  size_t next_output = 0;                    // whose turn it is
+  absl::Status over;                         // why nothing comes any more
   // Called once when there is something after Next had nothing.
   std::function<void()> on_news;
   bool waits = false;

@@ -100,6 +100,8 @@ v1::FlowStatus FlowCore::StatusOf(const FlowEntry& flow) const {
     *input->mutable_input() = ledger.ToMessage();
     input->set_records(ledger.records());
     input->set_client(client_of(vertex));
+    input->set_max_batch(flow.flow().vertex(vertex).IntOr("max_batch", 0));
+    input->set_max_wait_us(flow.flow().vertex(vertex).IntOr("max_wait_us", 0));
   }
   for (const auto& [vertex, log] : flow.outputs) {
     v1::FlowStatus::Output* output = status.add_outputs();

@@ -48,6 +48,12 @@ void FlowCore::OnWorkerMessage(const WorkerEntry& worker, const v1::WorkerMessag
       flow = FlowOf(worker, message.flow_consumed());
       if (flow != nullptr && flow->takes_part()) OnConsumed(flow, message.flow_consumed());
       return;
+    case v1::WorkerMessage::kFlowRecordFailed:
+      flow = FlowOf(worker, message.flow_record_failed());
+      if (flow != nullptr && flow->takes_part()) {
+        OnRecordFailed(flow, message.flow_record_failed());
+      }
+      return;
     case v1::WorkerMessage::kFlowFailed:
       flow = FlowOf(worker, message.flow_failed());
       if (flow != nullptr && flow->takes_part()) OnFailed(flow, worker, message.flow_failed());
@@ -136,6 +142,19 @@ void FlowCore::OnConsumed(FlowEntry* flow, const v1::FlowConsumed& consumed) {
   if (input == flow->inputs.end()) return;
   input->second.OnConsumed(consumed.bytes());
   WakeAt(*flow, vertex);
+}
+
+void FlowCore::OnRecordFailed(FlowEntry* flow, const v1::FlowRecordFailed& failed) {
+  if (failed.time().coordinates().empty()) return;
+  v1::FlowRecordFailure failure;
+  failure.set_epoch(failed.time().coordinates(0));
+  failure.set_origin(failed.origin());
+  *failure.mutable_failure() = failed.failure();
+  for (auto& [id, attachment] : attachments_) {
+    if (attachment.flow != flow->id || attachment.inputs.empty()) continue;
+    attachment.failed.push_back(failure);
+    Wake(&attachment);
+  }
 }
 
 void FlowCore::OnReport(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowReport& report) {

@@ -38,13 +38,18 @@ class FlowSimulation::Worker : public FlowTableOutbox {
       : table("w" + std::to_string(rank), 2, this), mail(workers), rank(rank) {}
 
   void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
+    if (is_stopped && !message.has_flow_stopped()) ++sent_after_stop;
     to_coordinator.push_back({message, std::move(payloads)});
   }
   void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,
                   std::vector<Tensor> payloads) override {
+    if (is_stopped) ++sent_after_stop;
     mail[peer.worker_id() - 1].push_back({message, std::move(payloads)});
   }
-  void RunCall(std::unique_ptr<FlowCall> call) override { calls.push_back(std::move(call)); }
+  void RunCall(std::unique_ptr<FlowCall> call) override {
+    if (is_stopped) ++sent_after_stop;
+    calls.push_back(std::move(call));
+  }
   void WorkSoon() override { has_work = true; }
 
   FlowTable table;
@@ -53,12 +58,15 @@ class FlowSimulation::Worker : public FlowTableOutbox {
   std::vector<std::deque<PeerMail>> mail;  // by the rank that it goes to
   void Take(const v1::CoordinatorMessage& message, std::vector<Tensor> payloads) {
     inbox.push_back([this, message, payloads = std::move(payloads)](absl::Time now) {
+      is_stopped = is_stopped || message.has_stop_flow();
       table.OnCoordinatorMessage(message, payloads, now);
     });
   }
 
   std::vector<std::unique_ptr<FlowCall>> calls;
   bool has_work = false;
+  bool is_stopped = false;  // was told to
+  int64_t sent_after_stop = 0;
   const int rank;
 };
 
@@ -105,6 +113,12 @@ FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options
 FlowSimulation::~FlowSimulation() = default;
 
 FlowTable& FlowSimulation::table(int rank) { return workers_[rank]->table; }
+
+int64_t FlowSimulation::sent_after_stop() const {
+  int64_t sum = 0;
+  for (const auto& worker : workers_) sum += worker->sent_after_stop;
+  return sum;
+}
 
 std::deque<PeerMail>& FlowSimulation::mail(int from, int to) { return workers_[from]->mail[to]; }
 

@@ -69,6 +69,8 @@ class FlowSimulation {
   FlowTable& table(int rank);
   // What is under way between two workers.
   std::deque<PeerMail>& mail(int from, int to);
+  // Messages and calls of workers that had been told to stop.
+  int64_t sent_after_stop() const;
   int64_t peer_frames() const { return peer_frames_; }
   int64_t most_queued_bytes() const { return most_queued_bytes_; }
   int64_t steps() const { return steps_; }

@@ -157,6 +157,7 @@ TEST(FlowSimulation, NothingComesOutAfterACancelAndNothingIsKept) {
     run.cluster.Cancel();
     run.cluster.Run();
     EXPECT_EQ(run.Trips().size(), before);
+    EXPECT_EQ(run.cluster.sent_after_stop(), 0);
     if (run.cluster.progress().state() == JobProgress::State::kCompleted) continue;
     EXPECT_EQ(run.cluster.progress().state(), JobProgress::State::kCancelled);
     for (int rank = 0; rank < 3; ++rank) {
@@ -244,6 +245,28 @@ TEST(FlowSimulation, AFailingFunctionNamesVertexTimeAndPlace) {
               ::testing::AllOf(HasSubstr("model.py:12:3: 'good' (map) at time (4)"),
                                HasSubstr("numbers are positive")));
   EXPECT_EQ(cluster.progress().state(), JobProgress::State::kCancelled);
+}
+
+TEST(FlowSimulation, ATimeOfManyRecordsComesInPieces) {
+  const std::shared_ptr<const Flow> flow = FlowOf(R"(
+flow @many {
+  %numbers = input() {types = ["i64[]"]}
+  %counts = count(%numbers) {keys = 1}
+  %result = output(%counts)
+}
+)");
+  const VertexId input = flow->FindVertex("numbers");
+  constexpr int64_t kMany = 200'000;
+  FlowSimulation cluster(flow, {.workers = 2, .seed = 5});
+  cluster.Feed({{input, 0, Numbers(0, kMany, 0)}, {input, 1, std::nullopt}});
+  cluster.Run();
+  ASSERT_EQ(cluster.failure(), absl::OkStatus());
+  EXPECT_EQ(cluster.progress().state(), JobProgress::State::kCompleted);
+  const auto& batches = cluster.outputs().at(flow->FindVertex("result")).at(0);
+  int64_t records = 0;
+  for (const RecordBatch& batch : batches) records += batch.size();
+  EXPECT_EQ(records, kMany);
+  EXPECT_GT(batches.size(), 2u);
 }
 
 // Steps of one value each, as TensorFlow's control flow ops make them: y = x; while y < 1000: y = y

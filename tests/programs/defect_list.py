@@ -481,13 +481,15 @@ MEETINGS = [
         "meetings: a loop that collects runs for those in other branches",
         "common/ops/control/meetings.cc",
         "if (extent != nullptr) GuardBody(",
-        "if (extent == nullptr) GuardBody(",
+        "if (extent != nullptr && operands.empty()) GuardBody(",
     ),
     (
         "meetings: a while ends with the first iteration that does",
         "common/ops/control/phases.cc",
-        '"reduce_or"',
-        '"reduce_and"',
+        'goes_on.Yield({Reduce(goes_on, "reduce_or", active, {0})});',
+        # Without iterations all of them go on, for ever.
+        """goes_on.Yield({goes_on.Apply("and", {Reduce(goes_on, "reduce_or", active, {0}),
+                                       Reduce(goes_on, "reduce_and", active, {0})})});""",
     ),
     (
         "meetings: a for runs all iterations as long as one",

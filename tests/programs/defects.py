@@ -113,6 +113,7 @@ SUITES = {  # name: (defects, what is built, what looks for one)
     "timely": tests_of("weir_timely_test", timely_defect_list.DEFECTS),
     "progress": tests_of("weir_progress_test", progress_defect_list.DEFECTS),
     "flows": tests_of("weir_cluster_test", flow_defect_list.DEFECTS),
+    "flow_progress": tests_of("weir_worker_test", flow_defect_list.PROGRESS_DEFECTS),
     "flow_language": tests_of("weir_flow_test", flow_language_defect_list.DEFECTS),
 }
 

@@ -1,10 +1,11 @@
-"""Defects that random flows and the tests of flows on simulated clusters must find, as in defect_list.py."""
+"""Defects of flows on workers that tests must find, as in defect_list.py."""
 
 CALLS = "worker/flow/flow_job_calls.cc"
 JOB = "worker/flow/flow_job.cc"
 SLOT = "worker/flow/vertex_slot.cc"
 PROGRESS = "worker/flow/flow_progress.cc"
 
+# Random flows find these.
 DEFECTS = [
     (
         "frames are taken before they are sent",
@@ -49,21 +50,9 @@ DEFECTS = [
         "      if (part_of(element) == element && LessEqual(part_of(element), time)) return false;\n",
     ),
     (
-        "frames that come are not outstanding here",
-        JOB,
-        "  progress_.Arrived(setup_.topology->input(slot.id(), input), time);\n",
-        "",
-    ),
-    (
         "loops whose frames change workers count as local",
         PROGRESS,
         "      if (RouteOf(vertex, static_cast<int>(i)).to != Routing::To::kSelf) return false;\n",
-        "",
-    ),
-    (
-        "frames for others count here",
-        PROGRESS,
-        "    if (change.at == FlowChange::At::kElsewhere) continue;\n",
         "",
     ),
     (
@@ -115,10 +104,20 @@ DEFECTS = [
         "  if (!ended_.contains(key)) early_[key].push_back({message, std::move(payloads)});\n",
         "",
     ),
+]
+
+# The tests of worker/flow itself find these.
+PROGRESS_DEFECTS = [
     (
-        "a held record serves earlier trips too",
-        "worker/flow/vertices/zip.cc",
-        "OuterOf(other) == OuterOf(time) && LessEqual(time, other);",
-        "OuterOf(other) == OuterOf(time);",
+        "frames that come are not outstanding here",
+        JOB,
+        "  progress_.Arrived(setup_.topology->input(slot.id(), input), time);\n",
+        "",
+    ),
+    (
+        "frames for others count here",
+        PROGRESS,
+        "    if (change.at == FlowChange::At::kElsewhere) continue;\n",
+        "",
     ),
 ]

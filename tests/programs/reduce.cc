@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -24,10 +25,18 @@ Program Cleaned(Program program) {
   return program;
 }
 
-// Puts ones in the place of what a node makes. Returns: false if it cannot.
-bool MakeConstant(Graph* graph, NodeId id) {
+bool MayBeConstant(const Graph& graph, const Node& node) {
+  if (!node.parent.valid() || node.op == "constant" || node.op == "broadcast_in_dim" ||
+      node.op == "pfor") {
+    return false;
+  }
+  return std::all_of(node.outputs.begin(), node.outputs.end(),
+                     [&](ValueId output) { return IsStatic(graph.type(output)); });
+}
+
+// Puts ones in the place of what a node makes. REQUIRES: MayBeConstant.
+void MakeConstant(Graph* graph, NodeId id) {
   const Node node = graph->node(id);
-  if (node.op == "constant" || node.op == "broadcast_in_dim" || node.op == "pfor") return false;
   std::vector<NodeId> before;
   for (NodeId other : graph->region(node.parent).nodes) {
     if (other == id) break;
@@ -39,12 +48,20 @@ bool MakeConstant(Graph* graph, NodeId id) {
   Builder b(graph, node.parent, &Ops());
   for (ValueId output : node.outputs) {
     const TensorType type = graph->type(output);
-    if (!IsStatic(type)) return false;
     graph->ReplaceUses(output, Full(b, type.dtype, type.shape.dims(), 1));
   }
   std::vector<NodeId>& nodes = graph->region(node.parent).nodes;
   nodes.insert(nodes.end(), rest.begin(), rest.end());
-  return b.ok();
+}
+
+// The program with ones for what nodes `first` to `last` make.
+Program WithConstants(Program program, int first, int last) {
+  for (int i = last; i >= first; --i) {
+    if (MayBeConstant(program.graph, program.graph.node(NodeId(i)))) {
+      MakeConstant(&program.graph, NodeId(i));
+    }
+  }
+  return Cleaned(std::move(program));
 }
 
 bool DropResult(Graph* graph, size_t keep) {
@@ -67,18 +84,18 @@ Program Reduced(Program program) {
     break;
   }
   program = Cleaned(std::move(program));
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (int i = program.graph.num_nodes() - 1; i >= 0; --i) {
-      if (i >= program.graph.num_nodes()) continue;
-      Program smaller = program;
-      if (!MakeConstant(&smaller.graph, NodeId(i))) continue;
-      smaller = Cleaned(std::move(smaller));
+  // Many nodes at once, then half as many, at last one by one until none can go.
+  for (int size = std::max(1, program.graph.num_nodes() / 2); size > 0;) {
+    bool changed = false;
+    for (int last = program.graph.num_nodes() - 1; last >= 0; last -= size) {
+      last = std::min(last, program.graph.num_nodes() - 1);
+      Program smaller = WithConstants(program, std::max(0, last - size + 1), last);
       if (smaller.graph.num_nodes() >= program.graph.num_nodes()) continue;
       if (Disagreement(smaller).empty()) continue;
       program = std::move(smaller);
       changed = true;
     }
+    if (size > 1 || !changed) size /= 2;
   }
   return program;
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "common/base/status.h"
@@ -24,6 +26,11 @@ constexpr Maker kMakers[] = {
 };
 
 }  // namespace
+
+bool HasVertex(std::string_view kind) {
+  return std::any_of(std::begin(kMakers), std::end(kMakers),
+                     [&](const Maker& maker) { return maker.kind == kind; });
+}
 
 absl::StatusOr<std::unique_ptr<Vertex>> MakeVertex(const VertexSetup& setup) {
   const FlowVertex& vertex = setup.vertex();

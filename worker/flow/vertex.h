@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,7 +65,7 @@ class VertexActivation {
   // the frame came from; in OnNotify, any.
   void NotifyAt(int input, Timestamp time) { requests_.push_back({input, std::move(time)}); }
   // In OnNotify: there is more to do at this time. What was sent goes out, others have their turn,
-  // and OnNotify is called again for the same time.
+  // and OnNotify is called again for the same time, before any later one.
   void Continue() { continues_ = true; }
   // Records that a bound of a loop kept from going on.
   void CountDropped(int64_t records) { dropped_ += records; }
@@ -135,6 +136,8 @@ struct VertexSetup {
   const FlowVertex& vertex() const { return flow->vertex(id); }
 };
 
+// Whether vertices of this kind run records here.
+bool HasVertex(std::string_view kind);
 // Returns: the copy of the vertex for this worker. Errors: Unimplemented, a kind that does not run
 // records here (inputs and outputs are the job's).
 absl::StatusOr<std::unique_ptr<Vertex>> MakeVertex(const VertexSetup& setup);

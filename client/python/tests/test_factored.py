@@ -62,6 +62,31 @@ def convolution(patches, outputs):
     return (patches.T @ outputs).reshape((3, 3, 4, 16))
 
 
+def filters(images, outputs):
+    """The gradient of a filter [3, 3, channels in, out], for images [height, width, channels] and
+    gradients of outputs of the same size."""
+    return weir.lax.conv_general_dilated(
+        images[None],
+        outputs[None],
+        (1, 1),
+        [(1, 1), (1, 1)],
+        dimension_numbers=("CHWN", "IHWO", "HWNC"),
+    )
+
+
+def filter_gradients(images, outputs):
+    height, width = images.shape[1:3]
+    padded = np.pad(images, [(0, 0), (1, 1), (1, 1), (0, 0)])
+    return np.stack(
+        [
+            np.einsum("nhwc,nhwo->nco", padded[:, i : i + height, j : j + width], outputs)
+            for i in range(3)
+            for j in range(3)
+        ],
+        axis=1,
+    ).reshape(len(images), 3, 3, images.shape[-1], -1)
+
+
 def embedded(ids, rows):
     out = np.zeros((len(ids), 50, 20), np.float32)
     for example, its_ids, its_rows in zip(out, ids, rows):
@@ -84,6 +109,9 @@ def case(rng, gradient, n=40):
     if gradient is dense:
         x, y = floats(rng, n, 24), floats(rng, n, 20)
         return (x, y), np.einsum("na,nb->nab", x, y)
+    if gradient is filters:
+        x, y = floats(rng, n, 4, 4, 24), floats(rng, n, 4, 4, 20)
+        return (x, y), filter_gradients(x, y)
     if gradient is convolution:
         x, y = floats(rng, n, 25, 36), floats(rng, n, 25, 16)
         return (x, y), np.einsum("nta,ntb->nab", x, y).reshape(n, 3, 3, 4, 16)
@@ -99,7 +127,7 @@ def case(rng, gradient, n=40):
     return (ids, y, u, v), embedded(ids, y) - np.einsum("na,nb->nab", u, v)
 
 
-GRADIENTS = [dense, over_time, tied, embedding, tied_embedding, convolution]
+GRADIENTS = [dense, over_time, tied, embedding, tied_embedding, convolution, filters]
 
 
 @pytest.mark.parametrize("gradient", GRADIENTS)
@@ -190,6 +218,16 @@ def test_peak_memory(rng, n, size):
     x, y = floats(rng, n, size), floats(rng, n, size)
     counters = weir.explain(clipped_sum(dense), x, y).counters
     assert counters["arena_bytes"] < n * size * size * 4 / 30
+
+
+# Of 3 x 3 filters from 64 to 64 channels at 8 x 8 places. Long sums, so that the norms are those of
+# the gradients themselves, made for the examples of a chunk.
+def test_peak_memory_of_filters(rng):
+    n = 1024
+    x, y = floats(rng, n, 8, 8, 64), floats(rng, n, 8, 8, 64)
+    program = weir.explain(clipped_sum(filters), x, y)
+    assert program.counters["arena_bytes"] < n * 9 * 64 * 64 * 4 / 2
+    assert "f32[1024,3,3,64,64]" not in made_by(program)
 
 
 def test_errors_do_not_grow_with_the_number_of_examples(rng):

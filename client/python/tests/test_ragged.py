@@ -113,6 +113,24 @@ def _lists(loop, i):
     return made.size, made.elements.size, made.map(lambda l: l.sum())
 
 
+def _segments(i):
+    return (i + wnp.arange(7) * 2) % 5 - 1  # of no segment: -1 and 3
+
+
+def _segments_in_a_lane(loop, i):
+    def body(j):
+        x, ids = wnp.sin(_row(i) * j), _segments(i + j)
+        return weir.segment_sum(x, ids, 3), weir.segment_max(x, ids, 3)
+
+    return loop(body, _length(i), capacity=7)
+
+
+def _segments_of_lanes(loop, i):
+    made = loop(lambda j: wnp.sin(_row(i)[j] * wnp.arange(2)), _length(i), capacity=7)
+    ids = wnp.where(wnp.arange(7) < made.size, _segments(i), -1)
+    return weir.segment_sum(made.elements, ids, 3), weir.segment_min(made.elements, ids, 3)
+
+
 def _nothing(loop, i):
     loop(lambda j: weir.check(j < 7, "j is below 7"), _length(i), capacity=7)
     return i
@@ -238,6 +256,16 @@ def test_lanes_run_as_often_as_lengths_say_and_launches_do_not_count_them():
         assert lengths.sum() <= found.counters["rows_run"] <= 1.1 * lengths.sum()
         counters.append(found.counters["kernel_launches"])
     assert counters[0] == counters[1]
+
+
+@pytest.mark.parametrize("body", [_segments_in_a_lane, _segments_of_lanes])
+def test_segments_of_all_lanes_are_one_kernel(body):
+    found = weir.explain(lambda: weir.pfor(lambda i: body(weir.pfor, i), 5, strict=True))
+    assert found.counters["op_launches"]["scatter"] == 2 * found.counters["chunks"]
+    if body is _segments_in_a_lane:
+        # The packed rows of the lanes are reduced, and nothing for lanes that there are not.
+        assert re.search(r"scatter\(.* : f32\[k,3\]", found.text("dce-converted"))
+        assert found.counters["elements"]["scatter"] == 2 * 3 * LENGTHS.sum()
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -214,6 +214,41 @@ def test_assignments_of_iterations_meet(n, options):
         assert assigned("ordered", n, **options) == (left[-1] if left else 100)
 
 
+def weighed(mode, xs, chunk_size):
+    """Lets rows above 0 assign a function of themselves; returns rows of results, what is left."""
+    value = weir.Variable(np.full(3, 7, np.float32))
+
+    def one(x):
+        def assign():
+            value.assign(wnp.stack([x, x * x, wnp.sum(wnp.sort(x * wnp.arange(40.0)))]), mode)
+
+        weir.cond(x > 0, assign, lambda: None)
+        return x - value.read() if mode == "ordered" else x + 1
+
+    rows = weir.vmap(one, chunk_size=chunk_size)(xs)
+    return np.asarray(rows), np.asarray(value.value())
+
+
+@pytest.mark.parametrize("n", [0, 1, 300])
+@pytest.mark.parametrize("mode", ["last", "mean", "sum", "ordered"])
+def test_assignments_have_the_same_bits_in_chunks_and_within_a_budget(mode, n):
+    xs = np.random.default_rng(4).standard_normal(n).astype(np.float32)
+    rows, left = weighed(mode, xs, None)
+    above = xs.astype(np.float64)[xs > 0]
+    each = [np.array([x, x * x, np.sort(x * np.arange(40)).sum()]) for x in above]
+    meaning = {"last": lambda a: a[-1], "ordered": lambda a: a[-1]}
+    meaning |= {"mean": lambda a: np.mean(a, 0), "sum": lambda a: np.sum(a, 0)}
+    np.testing.assert_allclose(left, meaning[mode](each) if each else np.full(3, 7), rtol=1e-4)
+    assert len(rows) == n
+    for budget in (None, 16384):
+        for workers in (1, 2):
+            with weir.connect(workers=workers, memory_budget=budget):
+                for chunk_size in (None, 2, 256):
+                    got, value = weighed(mode, xs, chunk_size)
+                    np.testing.assert_array_equal(got, rows)
+                    np.testing.assert_array_equal(value, left)
+
+
 def test_an_assignment_is_seen_where_all_iterations_meet():
     value = weir.Variable(np.float32(7))
 

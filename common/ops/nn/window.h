@@ -30,6 +30,8 @@ struct WindowAxis {
   // For each of `outputs` positions the taps of a window of `window` elements on `base` elements,
   // in order; the other elements lie on padding or holes.
   std::vector<std::vector<Tap>> Taps(int64_t outputs, int64_t window, int64_t base) const;
+
+  friend bool operator==(const WindowAxis& a, const WindowAxis& b) = default;
 };
 
 // Names of the attributes that hold one entry for each axis.

@@ -76,7 +76,11 @@ std::vector<Outline> Outlines(const std::vector<Operand>& operands) {
 
 // Summed over the axes that nobody else needs.
 Operand Summed(Builder& b, Operand operand, const Axes& keep, DType dtype) {
-  if (operand.hot && !Has(keep, *operand.hot)) operand = Dense(b, operand, dtype);
+  // The sum of an image, or of a one-hot factor's indices, means nothing.
+  if (!operand.is_plain()) {
+    if (HasAll(keep, operand.AllAxes())) return operand;
+    operand = Dense(b, operand, dtype);
+  }
   Int64s gone;
   Axes left;
   for (size_t i = 0; i < operand.axes.size(); ++i) {
@@ -87,9 +91,13 @@ Operand Summed(Builder& b, Operand operand, const Axes& keep, DType dtype) {
     }
   }
   if (gone.empty()) return operand;
-  // The sum of a one-hot factor's indices means nothing.
-  if (operand.hot) return Summed(b, Dense(b, operand, dtype), keep, dtype);
   return OperandOf(Reduce(b, "reduce_sum", operand.build(b), gone), left);
+}
+
+Operand Join(Builder& b, const Operand& x, const Operand& y, const Axes& keep, DType dtype) {
+  if (x.windows || y.windows) return JoinWindows(b, x, y, keep, dtype);
+  if (x.hot || y.hot) return JoinHot(b, x, y, keep, dtype);
+  return JoinDense(b, x, y, keep);
 }
 
 ValueId ContractedTerm(Builder& b, const Term& term, const Axes& out, DType dtype) {
@@ -102,11 +110,11 @@ ValueId ContractedTerm(Builder& b, const Term& term, const Axes& out, DType dtyp
     const Axes keep = Kept(parts, choice.first, choice.second, out, &AxesOfOperand);
     const Operand& x = parts[choice.first];
     const Operand& y = parts[choice.second];
-    Operand joined = x.hot || y.hot ? JoinHot(b, x, y, keep, dtype) : JoinDense(b, x, y, keep);
+    Operand joined = Join(b, x, y, keep, dtype);
     parts[choice.first] = Summed(b, std::move(joined), keep, dtype);
     parts.erase(parts.begin() + static_cast<int64_t>(choice.second));
   }
-  const Operand whole = parts[0].hot ? Dense(b, parts[0], dtype) : parts[0];
+  const Operand whole = Dense(b, parts[0], dtype);
   const ValueId value = Spread(b, whole.build(b), whole.axes, out);
   if (term.weight == 1) return value;
   return term.weight == -1 ? b.Apply("negate", {value}) : Binary(b, "multiply", value, term.weight);
@@ -114,7 +122,9 @@ ValueId ContractedTerm(Builder& b, const Term& term, const Axes& out, DType dtyp
 
 AxisId FreshId(const Term& term, const Axes& out) {
   Axes all = out;
-  for (const Operand& operand : term.operands) Unite(operand.axes, &all);
+  for (Operand operand : term.operands) {
+    operand.ChangeAxes([&](const Axis& axis) { Unite({axis}, &all); });
+  }
   int64_t largest = 0;
   for (const Axis& axis : all) largest = std::max(largest, axis.id.value());
   return AxisId(largest + 1);
@@ -146,7 +156,11 @@ ValueId ContractedInBlocks(Builder& b, Term term, const Axes& out, const Axis& a
   const bool hot = std::any_of(term.operands.begin(), term.operands.end(),
                                [](const Operand& operand) { return operand.hot.has_value(); });
   if (one || hot) return ContractedTerm(b, term, out, dtype);
-  for (Operand& operand : term.operands) operand = OperandOf(operand.build(b), operand.axes);
+  for (Operand& operand : term.operands) {
+    Operand made = OperandOf(operand.build(b), operand.axes);
+    made.windows = operand.windows;
+    operand = std::move(made);
+  }
   const AxisId id = FreshId(term, out);
   const Axis blocks{id, FloorDiv(axis.extent, kBlock)};
   const Axis inner{AxisId(id.value() + 1), kBlock};

@@ -17,14 +17,16 @@ double CostOf(const Factored& value);
 // Appends what makes the value, with its axes.
 ValueId Contracted(Builder& b, const Factored& value);
 
-// Rows by index (one_hot.cc).
-// The operand as ordinary numbers.
+// The operand as ordinary numbers: rows by index compared, windows unfolded.
 Operand Dense(Builder& b, const Operand& operand, DType dtype);
-// The product of two operands of which one has a hot axis at least, summed over axes that are not
-// in `keep` (others may be left over).
-Operand JoinHot(Builder& b, const Operand& x, const Operand& y, const Axes& keep, DType dtype);
-// The same of two operands without hot axes: a dot_general, or a multiply if one has all axes.
+
+// The product of two operands, summed over axes that are not in `keep` (others may be left over).
+// Plain ones: a dot_general, or a multiply if one has all axes.
 Operand JoinDense(Builder& b, const Operand& x, const Operand& y, const Axes& keep);
+// One at least has a hot axis (one_hot.cc), or windows (windows.cc), perhaps both.
+Operand JoinHot(Builder& b, const Operand& x, const Operand& y, const Axes& keep, DType dtype);
+Operand JoinWindows(Builder& b, const Operand& x, const Operand& y, const Axes& keep, DType dtype);
+Operand Unfolded(Builder& b, const Operand& operand);
 
 }  // namespace weir::factored
 

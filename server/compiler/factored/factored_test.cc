@@ -39,8 +39,8 @@ constexpr char kOverTime[] = R"(
       %g = dot_general(%xt, %y) {lhs_batch = [], lhs_contract = [1], rhs_batch = [],
           rhs_contract = [0]})";
 
-// %G: what `body` yields for each iteration, of the rows of the parameters. ROW and ROWS stand for
-// gathers by the iteration.
+// %G: what `body` yields for each iteration, of the rows of the parameters. ROW, ROWS and IMAGE
+// stand for gathers by the iteration.
 std::string Program(std::string_view parameters, std::string_view body, std::string_view yields,
                     std::string_view rest, std::string_view result = "f32[24,20]") {
   const std::string gather =
@@ -61,6 +61,7 @@ std::string Program(std::string_view parameters, std::string_view body, std::str
                    StrCat("gather(", value, ", %i) {", attrs, "(1,", sizes, ")}"));
     }
   };
+  replace("IMAGE", "[0, 1, 2, 3]");
   replace("ROWS", "[0, 1]");
   replace("ROW", "[0]");
   return text;
@@ -222,6 +223,93 @@ INSTANTIATE_TEST_SUITE_P(
          Program(kVectors, StrCat(kOuter, kClip), "%norm", "\n  return %G", "f32[n]")},
     }),
     [](const auto& test) { return test.param.name; });
+
+// The gradient of a filter, [3,20,2,4]: of an input with 3 features, an output with 20 features and
+// the extents of space that `output` says, of as many rows.
+struct FilterCase {
+  std::string name;
+  std::string input;   // extents of rows and space
+  std::string output;  // likewise
+  std::string attrs;
+  bool by_gram = false;
+  std::string after = "";  // from %g0 to %g
+};
+
+std::string FilterProgram(const FilterCase& c) {
+  const std::string body =
+      StrCat("\n      %x = IMAGE(%xs, 3, ", c.input, ")\n      %y = IMAGE(%ys, 20, ", c.output,
+             ")\n      %g", c.after.empty() ? "" : "0", " = convolution(%x, %y) {", c.attrs, "}",
+             c.after, kClip);
+  const std::string parameters =
+      StrCat("%xs: f32[n,3,", c.input, "], %ys: f32[n,20,", c.output, "]");
+  return absl::StrReplaceAll(Program(parameters, body, "%clipped", kSum, "f32[3,20,2,4]"),
+                             {{"(24, 20)", "(3, 20, 2, 4)"}, {"[0, 1]}", "[0, 1, 2, 3]}"}});
+}
+
+void PrintTo(const FilterCase& c, std::ostream* out) { *out << c.name; }
+
+class FilterTest : public testing::TestWithParam<FilterCase> {};
+
+TEST_P(FilterTest, NoIterationsGradientIsKept) {
+  const Graph graph = Compiled(FilterProgram(GetParam()));
+  int made = 0;
+  for (int i = 0; i < graph.num_values(); ++i) {
+    const std::string type = graph.type(ValueId(i)).ToString();
+    const Node* producer = graph.producer(ValueId(i));
+    if (producer != nullptr && producer->op == "shard") {
+      EXPECT_NE(type, "f32[n,3,20,2,4]") << Print(graph);
+    }
+    // As groups of features or as products; blocks of iterations are no iterations.
+    made += type == "f32[3,20*m,2,4]" ? 1 : 0;
+  }
+  EXPECT_EQ(made == 0, GetParam().by_gram) << Print(graph);
+}
+
+constexpr char kPlain[] =
+    "window_strides = [1, 1], padding_low = [0, 0], padding_high = [0, 0], "
+    "lhs_dilation = [1, 1], rhs_dilation = [1, 1]";
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, FilterTest,
+    testing::ValuesIn(std::vector<FilterCase>{
+        {"short", "1, 3, 4", "1, 2, 1", kPlain, /*by_gram=*/true},
+        {"two_rows", "2, 2, 4", "2, 1, 1", kPlain, /*by_gram=*/true},
+        {"long_enough_to_be_made", "1, 5, 6", "1, 4, 3", kPlain},
+        {"padded", "1, 3, 4", "1, 2, 1",
+         "window_strides = [1, 1], padding_low = [1, -1], padding_high = [-1, 1], "
+         "lhs_dilation = [1, 1], rhs_dilation = [1, 1]",
+         /*by_gram=*/true},
+        {"strides", "1, 5, 8", "1, 2, 1",
+         "window_strides = [2, 2], padding_low = [0, 0], padding_high = [0, 0], "
+         "lhs_dilation = [1, 1], rhs_dilation = [2, 3]",
+         /*by_gram=*/true},
+        {"holes_in_the_input", "1, 2, 2", "1, 2, 1",
+         "window_strides = [1, 1], padding_low = [0, 1], padding_high = [0, 0], "
+         "lhs_dilation = [2, 2], rhs_dilation = [1, 1]",
+         /*by_gram=*/true},
+        {"transposed", "1, 3, 4", "1, 2, 1", kPlain, /*by_gram=*/true, R"(
+      %g1 = transpose(%g0) {permutation = [3, 1, 2, 0]}
+      %g2 = negate(%g1)
+      %g = transpose(%g2) {permutation = [3, 1, 2, 0]})"},
+        {"scaled_by_input_feature", "1, 3, 4", "1, 2, 1", kPlain, /*by_gram=*/true, R"(
+      %means = reduce_sum(%x) {axes = [1, 2, 3]}
+      %scale = broadcast_in_dim(%means) {axes = [0], shape = (24, 20)}
+      %g = multiply(%g0, %scale))"},
+        {"scaled_by_output_feature", "1, 3, 4", "1, 2, 1", kPlain, /*by_gram=*/true, R"(
+      %sums = reduce_sum(%y) {axes = [1, 2, 3]}
+      %scale = broadcast_in_dim(%sums) {axes = [1], shape = (24, 20)}
+      %g = multiply(%g0, %scale))"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+// No operand has the axes of space of a filter.
+TEST(KeepFactoredTest, AFilterScaledByPlaceIsMade) {
+  const Graph graph = Compiled(FilterProgram({"", "1, 3, 4", "1, 2, 1", kPlain, false, R"(
+      %place = iota() {shape = (4), dtype = f32, axis = 0}
+      %scale = broadcast_in_dim(%place) {axes = [3], shape = (24, 20)}
+      %g = multiply(%g0, %scale))"}));
+  EXPECT_NE(Print(graph).find("f32[3,20*m,2,4]"), std::string::npos) << Print(graph);
+}
 
 TEST(KeepFactoredTest, TwoPhasesShareOperands) {
   const Graph graph = Compiled(Program(kVectors, StrCat(kOuter, R"(

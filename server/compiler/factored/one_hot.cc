@@ -70,6 +70,7 @@ bool HasAny(const Axes& axes, const Axes& some) {
 }  // namespace
 
 Operand Dense(Builder& b, const Operand& operand, DType dtype) {
+  if (operand.windows) return Unfolded(b, operand);
   if (!operand.hot) return operand;
   const Axes axes = operand.AllAxes();
   const ValueId indices = Spread(b, operand.build(b), operand.axes, axes);

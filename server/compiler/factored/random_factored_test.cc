@@ -64,9 +64,19 @@ class RandomProgram {
                         {"rhs_contract", contract}});
   }
 
-  // T[18,20], a product of two rows.
+  ValueId Convolution(std::vector<Dim> input, std::vector<Dim> kernel, int64_t stride = 1,
+                      int64_t low = 0, int64_t high = 0) {
+    return body_.Apply("convolution", {Row(std::move(input)), Row(std::move(kernel))},
+                       {{"window_strides", Int64s{stride}},
+                        {"padding_low", Int64s{low}},
+                        {"padding_high", Int64s{high}},
+                        {"lhs_dilation", Int64s{1}},
+                        {"rhs_dilation", Int64s{1}}});
+  }
+
+  // T[18,20], a product of two rows, or a filter's gradient of another shape.
   ValueId Source() {
-    switch (Below(4)) {
+    switch (Below(6)) {
       case 0:
         return Dot(Row({18}), Row({20}), {});
       case 1:
@@ -75,6 +85,12 @@ class RandomProgram {
         const ValueId x = Reshape(body_, Row({18}), {18, 1});
         return Binary(body_, "multiply", x, Row({20}));
       }
+      case 3:
+        return Transpose(
+            body_, Convolution({9, 2, 7}, {20, 2, 1 + Below(3)}, 1 + Below(2), Below(3), -Below(2)),
+            {0, 2, 1});
+      case 4:
+        return Reshape(body_, Convolution({18, 2, 2}, {20, 2, 2}), {18, 20});
       default:
         return body_.Apply(
             "scatter",

@@ -8,6 +8,7 @@
 #include "common/ops/axes.h"
 #include "common/ops/lang.h"
 #include "common/ops/movement/gather_dims.h"
+#include "common/ops/nn/convolution.h"
 
 namespace weir::factored {
 namespace {
@@ -52,10 +53,7 @@ Factored WithFreshSums(Factored value, const std::function<Axis(const Dim&)>& fr
     axis = it->second;
   };
   for (Term& term : value.terms) {
-    for (Operand& operand : term.operands) {
-      for (Axis& axis : operand.axes) change(axis);
-      if (operand.hot) change(*operand.hot);
-    }
+    for (Operand& operand : term.operands) operand.ChangeAxes(change);
   }
   return value;
 }
@@ -80,6 +78,7 @@ std::optional<Factored> Recognizer::FindNew(ValueId value) {
   const Node& node = *producer;
   if (node.op == "multiply") return Multiply(value, node);
   if (node.op == "dot_general") return DotGeneral(value, node);
+  if (node.op == "convolution") return Convolve(value, node);
   if (node.op == "add" || node.op == "subtract") return Sum(value, node);
   if (node.op == "divide") return Divide(node);
   if (node.op == "square") return Square(node);
@@ -113,7 +112,9 @@ std::optional<Factored> Recognizer::FindSum(const Node& reduction) {
   for (const Term& term : found->terms) {
     Axes there = left;
     for (const Operand& operand : term.operands) Unite(operand.AllAxes(), &there);
-    if (!HasAll(there, found->axes)) return std::nullopt;
+    for (const Axis& axis : found->axes) {
+      if (!IsOne(axis.extent) && !Has(there, axis)) return std::nullopt;
+    }
   }
   found->axes = std::move(left);
   return found;
@@ -217,6 +218,37 @@ std::optional<Factored> Recognizer::DotGeneral(ValueId value, const Node& node) 
   return found;
 }
 
+// The kernel is a factor as it is, and the windows of the input are the other one: what a filter's
+// gradient is made of, with the output's gradient as the kernel.
+std::optional<Factored> Recognizer::Convolve(ValueId value, const Node& node) {
+  const Convolution convolution = Convolution::Of(node);
+  const auto is_static = [&](ValueId v) {
+    const std::vector<Dim>& dims = ShapeOf(v).dims();
+    return std::all_of(dims.begin() + 2, dims.end(),
+                       [](const Dim& dim) { return dim.is_number() && dim.number() > 0; });
+  };
+  if (convolution.feature_groups != Dim(1) || convolution.batch_groups != Dim(1) ||
+      !is_static(node.inputs[0]) || !is_static(node.inputs[1]) || !is_static(value)) {
+    return std::nullopt;
+  }
+  const Axes x = NewAxes(ShapeOf(node.inputs[0]));
+  Axes y = NewAxes(ShapeOf(node.inputs[1]));
+  y[1] = x[1];
+  Factored found{.axes = NewAxes(ShapeOf(value)), .dtype = graph_->type(value).dtype};
+  found.axes[0] = x[0];
+  found.axes[1] = y[0];
+  Operand image = Moved(node.inputs[0], x);
+  image.windows = {.space = Axes(x.begin() + 2, x.end()),
+                   .positions = Axes(found.axes.begin() + 2, found.axes.end()),
+                   .taps = Axes(y.begin() + 2, y.end()),
+                   .along = convolution.window};
+  Axes all = image.AllAxes();
+  Unite(y, &all);
+  found.terms.push_back({{std::move(image), Moved(node.inputs[1], y)}});
+  found.products.push_back({value, Elements(all)});
+  return found;
+}
+
 // Rows added to zeros, by one index each.
 std::optional<Factored> Recognizer::Scatter(ValueId value, const Node& node) {
   const GatherDims dims = GatherDims::Read(node, kScatterNames);
@@ -299,10 +331,7 @@ Operand Recognizer::Covering(const Cover& cover, const Axes& axes) const {
 
 Operand Recognizer::Moved(ValueId value, const Axes& axes) const {
   const Cover cover = CoverOf(value);
-  Int64s places(cover.place.begin(), cover.place.end());
-  std::sort(places.begin(), places.end());
-  const bool permuted = places == FirstAxes(static_cast<int>(axes.size()));
-  return permuted ? Covering(cover, axes) : OperandOf(value, axes);
+  return CoversAll(cover, ShapeOf(value)) ? Covering(cover, axes) : OperandOf(value, axes);
 }
 
 bool Recognizer::IsZero(ValueId value) const {

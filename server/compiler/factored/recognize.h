@@ -40,6 +40,7 @@ class Recognizer {
   Found Scale(ValueId factored, const Cover& scale, Operand::Role role);
   Found Pairs(ValueId x, ValueId y);
   Found DotGeneral(ValueId value, const Node& node);
+  Found Convolve(ValueId value, const Node& node);
   Found Scatter(ValueId value, const Node& node);
   Found Transpose(const Node& node);
   Found Reshape(ValueId value, const Node& node);
@@ -50,7 +51,7 @@ class Recognizer {
   Cover CoverOf(ValueId value) const;
   bool CoversAll(const Cover& cover, const Shape& shape) const;
   Operand Covering(const Cover& cover, const Axes& axes) const;
-  // The value, or what is transposed to it.
+  // The value, or what is transposed to it, perhaps without some axes of extent 1.
   Operand Moved(ValueId value, const Axes& axes) const;
   bool IsZero(ValueId value) const;
   Operand Lifted(const Operand& operand, NodeId loop, const Axis& axis) const;

@@ -86,17 +86,20 @@ class Regrouping {
       out = OperandOf(operand.value, axes);
       out.role = operand.role;
       out.hot = operand.hot;
+      out.windows = operand.windows;
       out.is_row = operand.is_row;
     } else if (moves) {
       out = Changed(operand, axes, [shape = ShapeOf(axes)](Builder& b, ValueId x) {
         return weir::Reshape(b, x, shape.dims());
       });
     }
-    if (!out.hot) return out;
-    const Group* group = GroupOf(*out.hot);
-    if (group == nullptr) return out;
-    if (!group->same()) return std::nullopt;
-    out.hot = to_[group->to[0]];
+    if (out.hot && !Rename(&*out.hot)) return std::nullopt;
+    if (!out.windows) return out;
+    for (Axes* some : {&out.windows->positions, &out.windows->taps}) {
+      for (Axis& axis : *some) {
+        if (!Rename(&axis)) return std::nullopt;
+      }
+    }
     return out;
   }
 
@@ -121,6 +124,15 @@ class Regrouping {
       }
     }
     return nullptr;
+  }
+
+  // Returns: whether the axis stays one by itself, or was one of extent 1 that goes.
+  bool Rename(Axis* axis) const {
+    const Group* group = GroupOf(*axis);
+    if (group == nullptr || group->to.empty()) return true;
+    if (!group->same()) return false;
+    *axis = to_[group->to[0]];
+    return true;
   }
 
   // How many axes from place `i` on are those of the group, without some of extent 1; 0: not all.
@@ -191,8 +203,17 @@ ValueId ResultOf(Graph* graph, NodeId loop, ValueId value) {
 // The axes of a term in the order in which its operands mention them.
 Axes Mentioned(const Term& term) {
   Axes axes;
-  for (const Operand& operand : term.operands) Unite(operand.AllAxes(), &axes);
+  for (Operand operand : term.operands) {
+    operand.ChangeAxes([&](const Axis& axis) { Unite({axis}, &axes); });
+  }
   return axes;
+}
+
+bool IsLike(const Operand& a, const Operand& b) {
+  if (a.axes != b.axes || a.role != b.role || a.hot != b.hot) return false;
+  if (!a.windows || !b.windows) return !a.windows && !b.windows;
+  return a.windows->space == b.windows->space && a.windows->positions == b.windows->positions &&
+         a.windows->taps == b.windows->taps && a.windows->along == b.windows->along;
 }
 
 // Gives the axes of `term` the names of `model`, which has the same operands but for the extent of
@@ -208,12 +229,8 @@ bool Imitate(const Term& model, const Axis& joined, Term* term) {
   }
   for (size_t i = 0; i < model.operands.size(); ++i) {
     Operand& operand = term->operands[i];
-    for (Axis& axis : operand.axes) axis = wanted[PlaceOf(have, axis)];
-    if (operand.hot) operand.hot = wanted[PlaceOf(have, *operand.hot)];
-    const Operand& like = model.operands[i];
-    if (operand.axes != like.axes || operand.role != like.role || operand.hot != like.hot) {
-      return false;
-    }
+    operand.ChangeAxes([&](Axis& axis) { axis = wanted[PlaceOf(have, axis)]; });
+    if (!IsLike(operand, model.operands[i])) return false;
   }
   return true;
 }

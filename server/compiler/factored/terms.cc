@@ -21,7 +21,7 @@ Operand Product(const Operand& large, const Operand& small) {
 }
 
 bool MayHost(const Operand& host, const Operand& guest) {
-  if (host.role != Operand::Role::kFactor || host.hot || guest.hot) return false;
+  if (host.role != Operand::Role::kFactor || host.hot || !guest.is_plain()) return false;
   if (!HasAll(host.axes, guest.axes)) return false;
   return host.axes.size() > guest.axes.size() || guest.role == Operand::Role::kDivisor;
 }
@@ -74,6 +74,10 @@ double Elements(const Axes& axes) {
 Axes Operand::AllAxes() const {
   Axes all = axes;
   if (hot) all.push_back(*hot);
+  if (!windows) return all;
+  std::erase_if(all, [&](const Axis& axis) { return Has(windows->space, axis); });
+  Unite(windows->positions, &all);
+  Unite(windows->taps, &all);
   return all;
 }
 
@@ -112,10 +116,7 @@ Factored WithAxes(Factored value, const Axes& axes) {
     if (place >= 0) axis = axes[place];
   };
   for (Term& term : value.terms) {
-    for (Operand& operand : term.operands) {
-      for (Axis& axis : operand.axes) change(axis);
-      if (operand.hot) change(*operand.hot);
-    }
+    for (Operand& operand : term.operands) operand.ChangeAxes(change);
   }
   for (Axis& axis : value.lifted) change(axis);
   value.axes = axes;

@@ -12,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/ir/builder.h"
 #include "common/ir/graph.h"
+#include "common/ops/nn/window.h"
 
 namespace weir::factored {
 
@@ -34,6 +35,16 @@ Shape ShapeOf(const Axes& axes);
 // How many elements, with a guess in place of symbols.
 double Elements(const Axes& axes);
 
+// How a factor lies in an image: windows of it, as a convolution has them. The image has the axes
+// `space`, of which the factor has none; in their place it has `positions`, where the windows are,
+// and `taps`, inside of a window.
+struct Windows {
+  Axes space;
+  Axes positions;
+  Axes taps;
+  std::vector<WindowAxis> along;  // for each axis of space
+};
+
 // One factor. `build` makes it where the builder stands; its axes are `axes`.
 struct Operand {
   enum class Role { kFactor, kDivisor };
@@ -43,13 +54,27 @@ struct Operand {
   // The factor has one axis more, along which it is 1 where the number that `build` makes says so,
   // else 0: rows of a table, by index.
   std::optional<Axis> hot;
+  // `build` makes the image whose windows are the factor.
+  std::optional<Windows> windows;
   std::function<ValueId(Builder&)> build;
   std::vector<ValueId> reads;  // what `build` starts from
   ValueId value;               // what `build` returns or reshapes, if that is there already
   // A row of what has one for every iteration, so that keeping it at most doubles that.
   bool is_row = false;
 
+  // Those of the factor.
   Axes AllAxes() const;
+  bool is_plain() const { return !hot && !windows; }
+  // Calls change(axis) for each axis that the operand mentions, in a fixed order.
+  template <class Change>
+  void ChangeAxes(const Change& change) {
+    for (Axis& axis : axes) change(axis);
+    if (hot) change(*hot);
+    if (!windows) return;
+    for (Axes* some : {&windows->space, &windows->positions, &windows->taps}) {
+      for (Axis& axis : *some) change(axis);
+    }
+  }
 };
 // An operand that is there, but perhaps for a reshape to the extents of `axes`.
 Operand OperandOf(ValueId value, Axes axes);

@@ -1,7 +1,6 @@
 #include "server/compiler/recursion/machine.h"
 
 #include "common/base/status.h"
-#include "common/ir/clone.h"
 #include "common/ops/lang.h"
 #include "common/ops/registry.h"
 
@@ -36,6 +35,17 @@ ValueId PutRow(Builder& b, ValueId stack, ValueId index, ValueId row) {
                   {"index_vector_dim", 0},
                   {"combiner", "set"},
                   {"unique_indices", true}});
+}
+
+// In what the graph does not know of yet.
+void ReplaceUses(const ValueMap& replacements, BlockTree* tree) {
+  const auto replace = [&](ValueId* value) {
+    const auto it = replacements.find(*value);
+    if (it != replacements.end()) *value = it->second;
+  };
+  replace(&tree->selector);
+  for (auto& [slot, value] : tree->leaves) replace(&value);
+  for (const auto& way : tree->ways) ReplaceUses(replacements, way.get());
 }
 
 }  // namespace
@@ -126,8 +136,8 @@ void Machine::PlanStacks() {
 }
 
 // The field placeholders become parts of the top frame.
-void Machine::ReadFrame(Builder& b) {
-  absl::flat_hash_map<ValueId, ValueId> fields;
+ValueMap Machine::ReadFrame(Builder& b) {
+  ValueMap fields;
   for (const Stack& stack : stacks_) {
     const ValueId row = TakeRow(b, stack.arg, slots_[kTop].value);
     int64_t at = 0;
@@ -144,6 +154,7 @@ void Machine::ReadFrame(Builder& b) {
     }
   }
   graph_->ReplaceUses(fields);
+  return fields;
 }
 
 ValueId Machine::WriteFrame(Builder& b, const Stack& stack,
@@ -186,14 +197,16 @@ std::vector<ValueId> Machine::Finish(std::vector<std::unique_ptr<BlockTree>> blo
                                      const std::vector<std::pair<int, ValueId>>& start,
                                      const std::vector<int>& results, const std::string& text) {
   PlanStacks();
+  const ValueMap fields = ReadFrame(body_);
+  for (const auto& block : blocks) ReplaceUses(fields, block.get());
+  const Ways ways = FindWays(blocks, slots_[kCounter].value, body_);
   std::vector<RegionId> regions;
-  for (const auto& block : blocks) {
-    Close(*block);
-    regions.push_back(block->region);
+  for (const BlockTree* way : ways.trees) {
+    Close(*way);
+    regions.push_back(way->region);
   }
-  ReadFrame(body_);
   const std::vector<ValueId> outputs =
-      body_.ApplyAll("case", {slots_[kCounter].value}, {}, std::move(regions));
+      body_.ApplyAll("case", {ways.number}, {}, std::move(regions));
   if (!outside_.ok()) return {};
 
   std::vector<ValueId> operands(num_carried_), next(num_carried_);

@@ -17,20 +17,11 @@
 
 #include "absl/status/statusor.h"
 #include "common/ir/builder.h"
+#include "common/ir/clone.h"
 #include "common/ir/graph.h"
+#include "server/compiler/recursion/ways.h"
 
 namespace weir {
-
-// Code that ends in one of several places: a straight piece, then either what it leaves behind, or
-// a choice of how to go on.
-struct BlockTree {
-  RegionId region;
-  std::vector<std::pair<int, ValueId>> leaves;  // (slot, value); slots left out become zero
-  std::string choice;                           // "if", "case", or empty
-  ValueId selector;
-  Location location;
-  std::vector<std::unique_ptr<BlockTree>> ways;
-};
 
 class Machine {
  public:
@@ -90,7 +81,8 @@ class Machine {
                         std::map<std::string, std::vector<int>>* known,
                         int (Machine::*add)(TensorType));
   void PlanStacks();
-  void ReadFrame(Builder& b);
+  // Returns: what the placeholders become.
+  ValueMap ReadFrame(Builder& b);
   ValueId WriteFrame(Builder& b, const Stack& stack, const std::vector<ValueId>& outputs) const;
   void Close(const BlockTree& tree);
 

@@ -29,6 +29,7 @@ class Grouping {
     FindUnits();
     Deepen();
     Sink();
+    Await();
   }
 
   std::vector<Launch> Launches() {
@@ -152,6 +153,47 @@ class Grouping {
     }
   }
 
+  bool IsShort(size_t i) const {
+    return fusable_[i] && graph_.type(node(i).outputs[0]).rank() <= 1;
+  }
+
+  // The largest depth at which each short node may run.
+  std::vector<int> LatestDepths() const {
+    const int deepest = depth_.empty() ? 0 : *std::max_element(depth_.begin(), depth_.end());
+    std::vector<int> latest(unit_.size(), deepest);
+    for (size_t i = unit_.size(); i-- > 0;) {
+      if (!IsShort(i)) continue;
+      auto it = users_.find(node(i).outputs[0]);
+      if (it == users_.end()) continue;
+      for (size_t user : it->second) {
+        const int last = IsShort(user) ? latest[user] : depth_[user] - (fusable_[user] ? 0 : 1);
+        latest[i] = std::min(latest[i], last);
+      }
+    }
+    return latest;
+  }
+
+  // Short nodes wait for others of their shape: of the depths that they may run at, the fewest that
+  // serve all of them. A node never runs before one that it uses, as neither of its bounds is less.
+  void Await() {
+    const std::vector<int> latest = LatestDepths();
+    absl::flat_hash_map<std::string, std::vector<size_t>> by_shape;
+    for (size_t i = 0; i < unit_.size(); ++i) {
+      if (IsShort(i)) by_shape[graph_.type(node(i).outputs[0]).shape.ToString()].push_back(i);
+    }
+    for (auto& [shape, nodes] : by_shape) {
+      std::stable_sort(nodes.begin(), nodes.end(),
+                       [&](size_t a, size_t b) { return latest[a] < latest[b]; });
+      std::vector<int> served;
+      for (size_t i : nodes) {
+        if (served.empty() || served.back() < depth_[i]) served.push_back(latest[i]);
+      }
+      for (size_t i : nodes) {
+        depth_[i] = *std::lower_bound(served.begin(), served.end(), depth_[i]);
+      }
+    }
+  }
+
   void JoinNeighbours() {
     for (size_t i = 0; i < unit_.size(); ++i) {
       if (!fusable_[i]) continue;
@@ -165,9 +207,8 @@ class Grouping {
   void JoinShort() {
     absl::flat_hash_map<std::string, size_t> first;  // by depth and shape
     for (size_t i = 0; i < unit_.size(); ++i) {
-      if (!fusable_[i]) continue;
+      if (!IsShort(i)) continue;
       const Shape& shape = graph_.type(node(i).outputs[0]).shape;
-      if (shape.rank() > 1) continue;
       const auto [it, added] = first.emplace(StrCat(depth_[i], " ", shape.ToString()), i);
       if (!added) unit_[Root(i)] = Root(it->second);
     }

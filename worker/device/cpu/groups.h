@@ -1,7 +1,8 @@
 // Cuts the nodes of a region into launches: what one kernel runs. Connected element-wise nodes
-// become one launch, as do those on vectors of one length; a bias and an activation join the
-// product or convolution before them. Everything else is a launch of its own; broadcasts and other
-// views are left to the caller, who passes them as strides. Stateless; usable from any thread.
+// become one launch, as do those on vectors of one length, which wait for each other; a bias and an
+// activation join the product or convolution before them. Everything else is a launch of its own;
+// broadcasts and other views are left to the caller, who passes them as strides. Stateless; usable
+// from any thread.
 #ifndef WEIR_WORKER_DEVICE_CPU_GROUPS_H_
 #define WEIR_WORKER_DEVICE_CPU_GROUPS_H_
 

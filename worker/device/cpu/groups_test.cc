@@ -48,6 +48,28 @@ TEST(FormLaunches, VectorsOfOneLengthAreOneLaunch) {
             "tanh | negate");
 }
 
+TEST(FormLaunches, ShortNodesWaitForOthersOfTheirLength) {
+  const auto with_sorts = [](std::string text) {
+    const std::string sort = ") {axis = 0, descending = false, is_stable = true}\n";
+    for (size_t at; (at = text.find(" sorted\n")) != std::string::npos;) {
+      text.replace(at - 1, 9, sort);
+    }
+    return text;
+  };
+  // Between the sorts there is a launch anyway: it serves what needs neither of them, or the first.
+  EXPECT_EQ(Launches(with_sorts("func @main(%x: f32[n]) -> (f32[n], f32[n], f32[n], f32[n]) {\n"
+                                "  %a = negate(%x)\n  %s = sort(%x) sorted\n"
+                                "  %b = negate(%s)\n  %t = sort(%b) sorted\n"
+                                "  %c = exp(%x)\n  %d = exp(%s)\n  %e = exp(%t)\n"
+                                "  return %a, %c, %d, %e\n}\n")),
+            "sort | negate,negate,exp,exp | sort | exp");
+  // A node is never behind what uses it.
+  EXPECT_EQ(Launches(with_sorts("func @main(%x: f32[n]) -> (f32[n], f32[n]) {\n"
+                                "  %a = negate(%x)\n  %s = sort(%a) sorted\n"
+                                "  %b = exp(%s)\n  %c = exp(%a)\n  return %b, %c\n}\n")),
+            "negate,exp | sort | exp");
+}
+
 TEST(FormLaunches, NoPathLeavesAGroupAndComesBack) {
   // `exp` uses the sum of what it is fused with elsewhere: two groups around the reduction.
   EXPECT_EQ(Launches("func @main(%x: f32[n,4]) -> (f32[n,4]) {\n"

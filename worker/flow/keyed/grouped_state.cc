@@ -1,6 +1,7 @@
 #include "worker/flow/keyed/grouped_state.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "common/base/status.h"
@@ -69,26 +70,38 @@ absl::Status GroupedState::Begin(Inputs inputs) {
 }
 
 absl::Status GroupedState::AddBatch(const RecordBatch& batch) {
+  const int64_t before = index_.limit();
   WEIR_RETURN_IF_ERROR(index_.FindOrAdd(batch.columns, batch.size(), &numbers_));
   const int64_t limit = index_.limit();
   groups_.resize(limit);
   combiner_->Resize(limit);
   if (outlives_times()) {
-    sent_.resize(limit);
+    past_.resize(limit);
     sent_rows_.Resize(limit);
   }
+  AddToGroups(batch, before);
+  return combiner_->Add(batch, numbers_);
+}
+
+void GroupedState::AddToGroups(const RecordBatch& batch, int64_t before) {
   const int64_t* origins = batch.origins.data<int64_t>();
+  if (outlives_times()) {
+    for (const uint32_t number : numbers_) {
+      Past& past = past_[number];
+      if (past.time == time_) continue;
+      past.time = time_;
+      groups_[number].origin = std::numeric_limits<int64_t>::max();
+      touched_.push_back(number);
+    }
+  } else {
+    touched_.resize(groups_.size());
+    std::iota(touched_.begin() + before, touched_.end(), static_cast<uint32_t>(before));
+  }
   for (int64_t row = 0; row < batch.size(); ++row) {
     Group& group = groups_[numbers_[row]];
-    if (group.time != time_) {
-      group.time = time_;
-      group.origin = origins[row];
-      touched_.push_back(numbers_[row]);
-    }
     group.origin = std::min(group.origin, origins[row]);
     group.weight = scalar::Add(group.weight, batch.weight(row));
   }
-  return combiner_->Add(batch, numbers_);
 }
 
 absl::StatusOr<RecordBatch> GroupedState::Next(int64_t most) {
@@ -131,7 +144,7 @@ RecordBatch GroupedState::Changes(absl::Span<const uint32_t> groups,
     const uint32_t group = groups[i];
     const auto row = static_cast<int64_t>(i);
     const bool holds = combiner_->IsThere(group, groups_[group].weight);
-    const bool held = sent_[group].holds;
+    const bool held = past_[group].holds;
     if (holds == held && (!holds || sent_rows_.Equals(group, results, row))) continue;
     if (held) gone.push_back(group);
     if (holds) come.Add(group, row);
@@ -139,10 +152,11 @@ RecordBatch GroupedState::Changes(absl::Span<const uint32_t> groups,
   std::vector<RecordBatch> changes;
   if (emit_ == Emit::kChanges) changes.push_back(OldResults(gone));
   changes.push_back(NewResults(come, results));
-  for (const uint32_t group : gone) sent_[group].holds = false;
+  for (const uint32_t group : gone) past_[group].holds = false;
   for (size_t i = 0; i < come.groups.size(); ++i) {
     const uint32_t group = come.groups[i];
-    sent_[group] = {.origin = groups_[group].origin, .holds = true};
+    past_[group].origin = groups_[group].origin;
+    past_[group].holds = true;
     sent_rows_.Set(group, results, come.rows[i]);
   }
   RecordBatch all = ConcatBatches(changes, type_);
@@ -153,7 +167,7 @@ RecordBatch GroupedState::Changes(absl::Span<const uint32_t> groups,
 RecordBatch GroupedState::OldResults(absl::Span<const uint32_t> groups) const {
   Tensor origins(DType::kI64, {static_cast<int64_t>(groups.size())});
   int64_t* origin = origins.mutable_data<int64_t>();
-  for (const uint32_t group : groups) *origin++ = sent_[group].origin;
+  for (const uint32_t group : groups) *origin++ = past_[group].origin;
   return {.columns = Joined(index_.Keys(groups), sent_rows_.Rows(groups)),
           .origins = std::move(origins),
           .weights = Filled(static_cast<int64_t>(groups.size()), -1)};
@@ -170,14 +184,14 @@ RecordBatch GroupedState::NewResults(const Choice& chosen,
 }
 
 void GroupedState::Forget(uint32_t group) {
-  if (groups_[group].weight != 0 || sent_[group].holds || !combiner_->Forget(group)) return;
+  if (groups_[group].weight != 0 || past_[group].holds || !combiner_->Forget(group)) return;
   groups_[group] = Group();
-  sent_[group] = Sent();
+  past_[group] = Past();
   index_.Free(group);
 }
 
 int64_t GroupedState::bytes() const {
-  const size_t own = groups_.capacity() * sizeof(Group) + sent_.capacity() * sizeof(Sent) +
+  const size_t own = groups_.capacity() * sizeof(Group) + past_.capacity() * sizeof(Past) +
                      (numbers_.capacity() + touched_.capacity()) * sizeof(uint32_t);
   return index_.bytes() + combiner_->bytes() + sent_rows_.bytes() + static_cast<int64_t>(own);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -38,14 +39,14 @@ class GroupedState : public VertexState {
 
  private:
   struct Group {
-    int64_t weight = 0;  // the sum
-    int64_t origin = 0;  // the least one of this time
-    int64_t time = 0;    // the last one that added to it, counted from 1
+    int64_t weight = 0;                                    // the sum
+    int64_t origin = std::numeric_limits<int64_t>::max();  // the least one of this time
   };
-  // What was sent of a group and holds, of state that outlives a time.
-  struct Sent {
-    int64_t origin = 0;
-    bool holds = false;
+  // What is known of a group besides, of state that outlives a time.
+  struct Past {
+    int64_t time = 0;    // the last one that added to it, counted from 1
+    int64_t origin = 0;  // of what was sent
+    bool holds = false;  // something was sent and holds
   };
   // Groups of which something comes out, with the rows of `touched` columns that they are.
   struct Choice {
@@ -60,6 +61,8 @@ class GroupedState : public VertexState {
 
   bool outlives_times() const { return life_ != StateLife::kTime; }
   absl::Status AddBatch(const RecordBatch& batch);
+  // Of the rows of a batch from before which there were `before` groups.
+  void AddToGroups(const RecordBatch& batch, int64_t before);
   RecordBatch All(absl::Span<const uint32_t> groups, std::vector<Tensor> results) const;
   RecordBatch Changes(absl::Span<const uint32_t> groups, const std::vector<Tensor>& results);
   RecordBatch OldResults(absl::Span<const uint32_t> groups) const;
@@ -76,8 +79,8 @@ class GroupedState : public VertexState {
   KeyIndex index_;
   std::unique_ptr<GroupCombiner> combiner_;
   std::vector<Group> groups_;
-  std::vector<Sent> sent_;
-  RowTable sent_rows_;
+  std::vector<Past> past_;
+  RowTable sent_rows_;  // what was sent
   int64_t time_ = 0;
   std::vector<uint32_t> numbers_;  // of the rows of a batch
   std::vector<uint32_t> touched_;  // groups with records of this time

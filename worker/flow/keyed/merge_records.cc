@@ -23,14 +23,51 @@ bool Ascends(const Tensor& origins) {
          }) == origin + origins.extent(0);
 }
 
+// By origin; those of one origin stay as they are. Sorted by some bits at a time, from the lowest.
+void SortByOrigin(std::vector<Place>* places) {
+  constexpr int kBits = 11;
+  constexpr uint64_t kMask = (1 << kBits) - 1;
+  const auto [least, most] =
+      std::minmax_element(places->begin(), places->end(),
+                          [](const Place& a, const Place& b) { return a.origin < b.origin; });
+  const auto base = static_cast<uint64_t>(least->origin);
+  const uint64_t range = static_cast<uint64_t>(most->origin) - base;
+  std::vector<Place> sorted(places->size());
+  for (int shift = 0; shift < 64 && (range >> shift) != 0; shift += kBits) {
+    const auto digit = [&](const Place& place) {
+      return ((static_cast<uint64_t>(place.origin) - base) >> shift) & kMask;
+    };
+    size_t next[kMask + 1] = {};
+    for (const Place& place : *places) ++next[digit(place)];
+    size_t begin = 0;
+    for (size_t& count : next) begin += std::exchange(count, begin);
+    for (const Place& place : *places) sorted[next[digit(place)]++] = place;
+    places->swap(sorted);
+  }
+}
+
 // All rows by origin.
 std::vector<Place> PlacesOf(const RecordBatch& batch) {
+  constexpr int64_t kFew = 2048;
   std::vector<Place> places(batch.size());
   for (int64_t row = 0; row < batch.size(); ++row) places[row] = {batch.origin(row), row};
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-    return a.origin != b.origin ? a.origin < b.origin : a.row < b.row;
-  });
+  if (batch.size() > kFew) {
+    SortByOrigin(&places);
+  } else {
+    std::sort(places.begin(), places.end(),
+              [](const Place& a, const Place& b) { return a.origin < b.origin; });
+  }
   return places;
+}
+
+// One behind the other by their first origins: of frames that are in order in themselves, which is
+// how they leave most vertices, this often is all there is to do.
+RecordBatch InOrderOfFirst(absl::Span<const RecordBatch> batches, const RecordType& type) {
+  std::vector<RecordBatch> ordered(batches.begin(), batches.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const RecordBatch& a, const RecordBatch& b) {
+    return !b.empty() && (a.empty() || a.origin(0) < b.origin(0));
+  });
+  return ConcatBatches(ordered, type);
 }
 
 // The rows that are left, in order, with what their weights sum to.
@@ -87,7 +124,7 @@ WeightsOf Weights(absl::Span<const RecordBatch> batches) {
 }
 
 RecordBatch SortRecords(absl::Span<const RecordBatch> batches, const RecordType& type) {
-  RecordBatch all = ConcatBatches(batches, type);
+  RecordBatch all = InOrderOfFirst(batches, type);
   if (Ascends(all.origins)) return all;
   std::vector<Place> places = PlacesOf(all);
   const RecordRows content(all);
@@ -106,7 +143,7 @@ RecordBatch SortRecords(absl::Span<const RecordBatch> batches, const RecordType&
 }
 
 RecordBatch MergeRecords(absl::Span<const RecordBatch> batches, const RecordType& type) {
-  RecordBatch all = ConcatBatches(batches, type);
+  RecordBatch all = InOrderOfFirst(batches, type);
   if (Weights({&all, 1}) != WeightsOf::kAny && Ascends(all.origins)) return all;
   std::vector<Place> places = PlacesOf(all);
   const RecordRows content(all);

@@ -240,6 +240,13 @@ TEST(StatelessVertex, InspectLogsTheFirstRecordsOfABatch) {
   EXPECT_EQ(ten.lines().size(), 10u);
 }
 
+TEST(MakeVertex, EveryKindOfAFlowHasAVertexHere) {
+  for (const VertexKind& kind : AllVertexKinds()) {
+    const bool is_the_jobs = kind.name == "input" || kind.name == "output";
+    EXPECT_EQ(HasVertex(kind.name), !is_the_jobs) << kind.name;
+  }
+}
+
 TEST(MakeVertex, WhatRunsNoRecordsHereIsRefused) {
   auto flow = FlowAround(Form("output"));
   ASSERT_TRUE(flow.ok()) << flow.status();

@@ -1,40 +1,18 @@
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "common/base/status.h"
 #include "common/flow/keyed_state.h"
-#include "common/ops/combine.h"
 #include "worker/flow/keyed/counted_records.h"
 #include "worker/flow/keyed/grouped_state.h"
 #include "worker/flow/keyed/key_index.h"
 #include "worker/flow/keyed/keyed_vertex.h"
+#include "worker/flow/keyed/number_order.h"
+#include "worker/flow/keyed/top_of_time.h"
 
 namespace weir {
 namespace {
-
-template <class T>
-T Load(const std::byte* data) {
-  T value;
-  std::memcpy(&value, data, sizeof(value));
-  return value;
-}
-
-// Whether a number comes before another one: the larger first, NaN last.
-template <class T>
-bool IsAhead(T a, T b) {
-  if constexpr (kIsComplex<T>) {
-    return false;  // the type rules let no such column be compared
-  } else if constexpr (kIsHalf<T>) {
-    return IsAhead(static_cast<float>(a), static_cast<float>(b));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return !std::isnan(a) && (std::isnan(b) || a > b);
-  } else {
-    return a > b;
-  }
-}
 
 // A record in some of the k places of its key.
 struct Ranked {
@@ -47,11 +25,11 @@ bool SamePlaces(const Ranked& a, const Ranked& b) {
   return a.record == b.record && a.places == b.places;
 }
 
+// What outlives a time.
 class TopKState : public VertexState {
  public:
   explicit TopKState(const FlowVertex& vertex)
       : vertex_(vertex),
-        outlives_times_(LifeOf(vertex) != StateLife::kTime),
         emit_(EmitOf(vertex)),
         type_(vertex.input_types[0]),
         k_(vertex.attr("k").AsInt()),
@@ -96,7 +74,7 @@ class TopKState : public VertexState {
  private:
   struct Group {
     int64_t time = 0;            // the last one that brought records, counted from 1
-    std::vector<Ranked> result;  // that was sent, of state that outlives a time
+    std::vector<Ranked> result;  // that was sent
   };
   // Rows that come out.
   struct Rows {
@@ -132,7 +110,6 @@ class TopKState : public VertexState {
       const uint32_t group = touched_[next_++];
       std::vector<Ranked> result = FirstOf(group);
       Compare(groups_[group].result, result, &rows);
-      if (!outlives_times_) continue;
       ranked_ += static_cast<int64_t>(result.size());
       ranked_ -= static_cast<int64_t>(groups_[group].result.size());
       groups_[group].result = std::move(result);
@@ -141,7 +118,7 @@ class TopKState : public VertexState {
     RecordBatch batch = {.columns = records_.Columns(rows.records),
                          .origins = Tensor::FromSpan<int64_t>({size}, rows.origins),
                          .weights = Tensor::FromSpan<int64_t>({size}, rows.weights)};
-    for (size_t i = begin; outlives_times_ && i < next_; ++i) Forget(touched_[i]);
+    for (size_t i = begin; i < next_; ++i) Forget(touched_[i]);
     return batch;
   }
 
@@ -164,8 +141,8 @@ class TopKState : public VertexState {
   void Sort(std::vector<uint32_t>* records) const {
     VisitDType(type_[by_].dtype, [&]<class T>(TypeTag<T>) {
       const auto comes_first = [&](uint32_t a, uint32_t b) {
-        const T x = Load<T>(records_.Value(by_, a));
-        const T y = Load<T>(records_.Value(by_, b));
+        const T x = NumberAt<T>(records_.Value(by_, a));
+        const T y = NumberAt<T>(records_.Value(by_, b));
         if (IsAhead(x, y)) return true;
         return !IsAhead(y, x) && records_.Compare(a, b) < 0;
       };
@@ -197,7 +174,6 @@ class TopKState : public VertexState {
   }
 
   const FlowVertex& vertex_;
-  const bool outlives_times_;
   const Emit emit_;
   const RecordType type_;
   const int64_t k_;
@@ -219,8 +195,10 @@ class TopKState : public VertexState {
 
 std::unique_ptr<Vertex> MakeTopKVertex(const VertexSetup& setup) {
   const FlowVertex& form = setup.vertex();
-  return std::make_unique<KeyedVertex>(setup,
-                                       [&form] { return std::make_unique<TopKState>(form); });
+  return std::make_unique<KeyedVertex>(setup, [&form]() -> std::unique_ptr<VertexState> {
+    if (LifeOf(form) == StateLife::kTime) return std::make_unique<TopOfTime>(form);
+    return std::make_unique<TopKState>(form);
+  });
 }
 
 }  // namespace weir

@@ -137,7 +137,7 @@ class ConvolutionKernel final : public Kernel {
     return VisitComputeType(compute_, [&]<class T>(T) {
       size_t bytes = Padded(ConvolveScratch(TileLoopsFor<T>(isa_), *sizes)) +
                      BiasBytes(operands[filter_operand_], sizeof(T));
-      if (packed_ == nullptr) bytes += PackedBound(operands[filter_operand_], sizeof(T));
+      if (packed_ == nullptr) bytes += Padded(PackedFilterElements(*sizes, lanes_) * sizeof(T));
       if (!ComputesInPlace(dtype_)) {
         for (int i : {in_operand_, filter_operand_}) {
           const size_t count = NumElements(operands[i].extents);
@@ -232,17 +232,6 @@ class ConvolutionKernel final : public Kernel {
       PackFilters(*sizes, FiltersOf<T>(operands[filter_operand_]), lanes_,
                   reinterpret_cast<T*>(packed_->data()));
     });
-  }
-
-  // Each group pads its channels to whole vectors.
-  size_t PackedBound(const View& filters, int64_t compute_bytes) const {
-    if (filters.extents[0] == 0) return 0;
-    const int64_t depth = NumElements(filters.extents) / filters.extents[0];
-    const bool one_group =
-        convolution_.feature_groups == Dim(1) && convolution_.batch_groups == Dim(1);
-    const int64_t channels = one_group ? (filters.extents[0] + lanes_ - 1) / lanes_ * lanes_
-                                       : filters.extents[0] * lanes_;
-    return Padded(channels * depth * compute_bytes);
   }
 
   size_t BiasBytes(const View& filters, int64_t compute_bytes) const {
