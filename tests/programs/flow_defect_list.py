@@ -11,7 +11,7 @@ DEFECTS = [
         "frames are taken before they are sent",
         CALLS,
         "      effects->changes.push_back({input, time, 1, at});\n",
-        "      if (at == FlowChange::At::kHere) effects->changes.push_back({input, time, 1, at});\n",
+        "      if (part.rank == setup_.rank) effects->changes.push_back({input, time, 1, at});\n",
     ),
     (
         "a call takes one frame fewer than it does",
@@ -47,7 +47,7 @@ DEFECTS = [
         "state of a loop is dropped while the loop goes on",
         SLOT,
         "      if (LessEqual(part_of(element), time)) return false;\n",
-        "      if (part_of(element) == element && LessEqual(part_of(element), time)) return false;\n",
+        "      if (element == part_of(element) && LessEqual(element, time)) return false;\n",
     ),
     (
         "loops whose frames change workers count as local",
