@@ -13,6 +13,8 @@ namespace {
 
 constexpr absl::Duration kFirstPause = absl::Milliseconds(50);
 constexpr absl::Duration kLongestPause = absl::Seconds(2);
+// That are kept until somebody takes them.
+constexpr size_t kMostFailures = 1000;
 
 template <class Ports>
 absl::Status NoPort(const Ports& ports, const std::string& name, std::string_view kind) {
@@ -189,6 +191,9 @@ absl::Status DeployedFlow::OnMessage(FromFlow message) {
       PostAck(output);
       return absl::OkStatus();
     }
+    case v1::AttachResponse::kRecordFailed:
+      if (failures_.size() < kMostFailures) failures_.push_back(body.record_failed());
+      return absl::OkStatus();
     case v1::AttachResponse::kEnded:
       ended_ = body.ended();
       return absl::OkStatus();
@@ -373,6 +378,11 @@ absl::StatusOr<RecordBatch> DeployedFlow::Collect(const std::string& output, int
   }
   Flush();
   return batch;
+}
+
+std::vector<v1::FlowRecordFailure> DeployedFlow::TakeFailures() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(failures_, {});
 }
 
 absl::StatusOr<int64_t> DeployedFlow::CompleteBefore(const std::string& output) const {

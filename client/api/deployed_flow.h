@@ -84,6 +84,9 @@ class DeployedFlow {
   // Returns: all records of the epoch that were not taken, once they are complete.
   absl::StatusOr<RecordBatch> Collect(const std::string& output, int64_t epoch,
                                       absl::Time deadline);
+  // Records that were left out since the last call, as a function failed for them (on_failure =
+  // "drop"); beyond a thousand, the first of them. Those of an epoch are there when it is complete.
+  std::vector<v1::FlowRecordFailure> TakeFailures();
   // Epochs before this one are complete.
   absl::StatusOr<int64_t> CompleteBefore(const std::string& output) const;
 
@@ -126,6 +129,7 @@ class DeployedFlow {
   std::deque<ToFlow> outbox_;
   std::map<std::string, SendBuffer> inputs_;
   std::map<std::string, ReceiveBuffer> outputs_;
+  std::vector<v1::FlowRecordFailure> failures_;
   bool is_attached_ = false;
   bool is_closing_ = false;
   std::optional<v1::Job> ended_;

@@ -33,6 +33,11 @@ absl::Status CheckFunctions(const Graph& functions) {
                    "functions of a flow have no variables, since records come in any order; keep "
                    "state in a vertex, such as reduce_by_key");
     }
+    if (node.op == "print") {
+      return Fault(node,
+                   "functions of a flow print nothing; the vertex inspect writes records into the "
+                   "job's log");
+    }
     if (node.op == "iteration_reduce" && !IsInsideOfPfor(functions, node)) {
       return Fault(node,
                    "functions of a flow are for one record and know no other; use a vertex, such "

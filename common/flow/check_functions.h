@@ -8,7 +8,7 @@
 
 namespace weir {
 
-// Errors: InvalidArgument with the node: it reads or writes a variable, or reduces over the
+// Errors: InvalidArgument with the node: it reads or writes a variable, prints, or reduces over the
 // iterations of a pfor that is not there.
 absl::Status CheckFunctions(const Graph& functions);
 

@@ -242,6 +242,13 @@ flow @f {})"),
 }
 flow @f {})"),
               HasSubstr("<text>:2:3: iteration_reduce: functions of a flow are for one record"));
+  EXPECT_THAT(
+      ErrorOf(R"(func @f(%x: f32[]) -> (f32[]) {
+  print(%x) {message = "{}", place = [0], rows = 0}
+  return %x
+}
+flow @f {})"),
+      HasSubstr("<text>:2:3: print: functions of a flow print nothing; the vertex inspect"));
 }
 
 }  // namespace

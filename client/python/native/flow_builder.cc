@@ -224,7 +224,23 @@ py::dict FlowBuilder::RunSequentially(const py::list& inputs, int64_t max_steps)
   return outputs;
 }
 
+namespace {
+
+// {kind: [names of attributes]}.
+py::dict KindTable() {
+  py::dict kinds;
+  for (const VertexKind& kind : AllVertexKinds()) {
+    py::list attrs;
+    for (const FlowAttr& attr : kind.attrs) attrs.append(std::string(attr.name));
+    kinds[py::str(std::string(kind.name))] = attrs;
+  }
+  return kinds;
+}
+
+}  // namespace
+
 void BindFlowBuilder(py::module_& module) {
+  module.def("vertex_kinds", &KindTable);
   py::class_<FlowBuilder>(module, "FlowBuilder")
       .def(py::init<const std::string&>())
       .def("add_loop", &FlowBuilder::AddLoop)

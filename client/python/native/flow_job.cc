@@ -188,6 +188,14 @@ void FlowJob::AwaitEnd(Timeout timeout) {
   Raise(absl::Status(static_cast<absl::StatusCode>(job.failure().code()), job.failure().message()));
 }
 
+py::list FlowJob::TakeFailures() {
+  py::list failures;
+  for (const v1::FlowRecordFailure& each : Use().flow().TakeFailures()) {
+    failures.append(py::make_tuple(each.epoch(), each.origin(), each.failure().message()));
+  }
+  return failures;
+}
+
 py::object FlowJob::Frontier(const std::string& name) const {
   const Held held = Use();
   absl::StatusOr<v1::FlowStatus> status;
@@ -249,6 +257,7 @@ void BindFlowJob(py::module_& module) {
       .def("next_epoch", &FlowJob::NextEpoch, py::arg("output"), timeout)
       .def("await_complete", &FlowJob::AwaitComplete, py::arg("output"), py::arg("epoch"), timeout)
       .def("await_end", &FlowJob::AwaitEnd, timeout)
+      .def("take_failures", &FlowJob::TakeFailures)
       .def("frontier", &FlowJob::Frontier)
       .def("explain", &FlowJob::Explain)
       .def("cancel", &FlowJob::Cancel)

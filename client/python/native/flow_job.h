@@ -46,6 +46,9 @@ class FlowJob {
   // Raises if the flow failed or was cancelled.
   void AwaitEnd(Timeout timeout);
 
+  // Records that were left out since the last call: [(epoch, number in the epoch, message)].
+  pybind11::list TakeFailures();
+
   // Of an input, output or probe: epochs before this one are complete; None: all are.
   pybind11::object Frontier(const std::string& name) const;
   std::string Explain(const std::string& vertex) const;

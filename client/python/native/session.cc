@@ -140,6 +140,23 @@ class PySession {
     return std::make_unique<FlowJob>(session_, id);
   }
 
+  // One record into a deployed flow; returns the columns of the one that comes out for it.
+  py::list CallFlow(const std::string& id, const std::string& input, const std::string& output,
+                    const py::sequence& record) {
+    v1::CallFlowRequest request;
+    request.set_id(id);
+    request.set_input(input);
+    request.set_output(output);
+    const std::vector<Tensor> columns = ToTensors(record);
+    return ToArrays(ValueOrRaise(Unlocked(
+                        [&](Session& session) { return session.CallFlow(request, columns); })),
+                    columns);
+  }
+
+  void Cancel(const std::string& id) {
+    RaiseIfError(Unlocked([&](Session& session) { return session.Cancel(id); }).status());
+  }
+
   int64_t calls_without_job() const { return calls_without_job_; }
 
   // Later calls fail; an embedded cluster ends when the last call that uses it has returned.
@@ -336,6 +353,8 @@ void BindSession(py::module_& module) {
       .def("explain", &PySession::Explain)
       .def("deploy", &PySession::Deploy)
       .def("attach", &PySession::Attach)
+      .def("call_flow", &PySession::CallFlow)
+      .def("cancel", &PySession::Cancel)
       .def("workers", &PySession::Workers)
       .def_property_readonly("calls_without_job", &PySession::calls_without_job)
       .def("close", &PySession::Close);

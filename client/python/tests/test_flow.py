@@ -2,6 +2,9 @@
 executor.
 """
 
+import inspect
+import sys
+
 import numpy as np
 import pytest
 
@@ -12,8 +15,6 @@ from weir.flow import columns
 
 def line():
     """Returns: `test_flow.py:` and the line of the caller."""
-    import sys
-
     return f"test_flow.py:{sys._getframe(1).f_lineno}"
 
 
@@ -261,6 +262,52 @@ def test_delay_and_window(flow):
     }
 
 
+def test_zip(flow):
+    x = flow.input("x", "i64")
+    small, large = x.switch(lambda n: n < 5)
+    met = x.zip(small.map(lambda n: n * 10).concat(large.map(lambda n: -n)))
+    assert run(met, [(0, [3, 9, 3])]) == {0: [(3, 30, 2), (9, -9, 1)]}
+
+
+def test_zip_holds_what_does_not_change_in_a_loop(flow):
+    x = flow.input("x", "i64", "i64")
+    with flow.loop("power") as loop:
+        factor = loop.enter(x.map(lambda base, n: base))
+        again = loop.feedback(like=["i64", "i64"])
+        state = loop.enter(x.map(lambda base, n: (np.int64(1), n))).concat(again)
+        going, done = state.switch(lambda power, n: n > 0)
+        met = going.zip(factor, hold=[1])
+        again.set(met.map(lambda power, n, base: (power * base, n - 1)))
+        out = loop.leave(done.map(lambda power, n: power))
+    assert run(out, [(0, ([2, 3], [10, 2]))]) == {0: [(9, 1), (1024, 1)]}
+
+
+def test_records_that_fail_may_be_left_out(flow):
+    def check(n):
+        weir.check(n < 5, "too large")
+        return n
+
+    x = flow.input("x", "i64")
+    assert run(x.map(check, on_failure="drop"), [(0, [3, 9, 4])]) == {0: [(3, 1), (4, 1)]}
+    with pytest.raises(weir.InvalidArgument, match="it is stop or drop"):
+        x.map(check, on_failure="ignore")
+
+
+def test_every_kind_of_vertex_and_attribute_can_be_made():
+    makers = {
+        "input": weir.Flow.input,
+        "enter": weir.flow.Loop.enter,
+        "leave": weir.flow.Loop.leave,
+        "feedback": weir.flow.Feedback.set,
+    }
+    given_otherwise = {("input", "types"), ("enter", "loop"), ("reduce_by_key", "function")}
+    for kind, attrs in weir._native.vertex_kinds().items():
+        maker = makers.get(kind) or getattr(weir.flow.Stream, kind)
+        parameters = set(inspect.signature(maker).parameters)
+        missing = {(kind, attr) for attr in attrs if attr not in parameters}
+        assert missing <= given_otherwise
+
+
 def test_probe(flow):
     flow.input("x", "i64").probe("here")
     assert "%here = probe(%x) loc(" in flow.text()
@@ -464,6 +511,8 @@ def test_errors_of_functions_are_those_of_python(flow):
         x.map(lambda n, v: total.assign_add(v))
     with pytest.raises(weir.TracingError, match="psum at .* there is none around it"):
         x.map(lambda n, v: weir.psum(v))
+    with pytest.raises(weir.InvalidArgument, match="py:.*print nothing; the vertex inspect"):
+        x.map(lambda n, v: (weir.print("{}", n), n))
     assert "func @" not in flow.text()
 
 

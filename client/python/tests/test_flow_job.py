@@ -1,11 +1,13 @@
 """Flows that are deployed: feeding them, taking what comes out, and their ends."""
 
+from concurrent import futures
 import threading
 
 import numpy as np
 import pytest
 
 import weir
+import weir.numpy as wnp
 
 TIMEOUT = 60
 
@@ -168,6 +170,49 @@ def test_a_function_that_fails(session):
     with pytest.raises(weir.Error, match="too large") as error:
         flow.run({"x": [(0, [1, 9])]}, timeout=TIMEOUT)
     assert "checked" in str(error.value)
+
+
+def positive_roots():
+    def root(n):
+        weir.check(n >= 0, "below zero")
+        return n, wnp.sqrt(n)
+
+    flow = weir.Flow("roots")
+    numbers = flow.input("numbers", "f64", max_batch=16, max_wait_us=500)
+    numbers.map(root, on_failure="drop", name="root").output("roots")
+    return flow
+
+
+def test_records_that_fail_are_told_of(session):
+    with session.deploy(positive_roots()) as job:
+        job.send("numbers", [4.0, -1.0, 9.0])
+        job.send("numbers", [-2.0], epoch=3)
+        job.close()
+        ((_, records),) = job.results("roots", timeout=TIMEOUT)
+        job.wait(timeout=TIMEOUT)
+        assert rows(records) == [(4.0, 2.0, 1), (9.0, 3.0, 1)]
+        failures = sorted(job.failures())
+        assert [failure[:2] for failure in failures] == [(0, 1), (3, 0)]
+        assert all("below zero" in message and "root" in message for *_, message in failures)
+        assert job.failures() == []
+
+
+def test_a_flow_that_answers_calls(session):
+    with session.serve(positive_roots()) as roots:
+        assert roots(4.0) == (4.0, 2.0)
+        with pytest.raises(weir.Error, match="below zero"):
+            roots(-1)
+        with pytest.raises(weir.InvalidArgument, match="column 0 of input 'numbers' is f64"):
+            roots([1.0, 2.0])
+        with futures.ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(roots, np.arange(200.0)))
+        assert found == [(n, np.sqrt(n)) for n in np.arange(200.0)]
+    with pytest.raises(weir.Error):
+        roots(4.0)
+    flow = weir.Flow("two")
+    flow.input("a", "i64").concat(flow.input("b", "i64")).output("out")
+    with pytest.raises(weir.InvalidArgument, match="has the inputs a, b; say which"):
+        session.serve(flow)
 
 
 def test_flows_run_beside_one_another_and_beside_programs(session):

@@ -12,7 +12,7 @@ import threading
 import weakref
 
 from weir import _native, errors, location
-from weir.flow import job as flow_job
+from weir.flow import job as flow_job, service
 
 DEFAULT_WORKERS = 2
 
@@ -63,8 +63,32 @@ class Session:
 
         Raises: InvalidArgument with the line for a flow that does not fit together.
         """
+        return self.attach(self._deploy(flow))
+
+    def serve(self, flow, input_name=None, output_name=None):
+        """Deploys a `weir.Flow` that answers calls of one record each (automatic batching).
+
+        Args:
+          input_name, output_name: where calls go in and answers come out; by default the only ones.
+
+        Returns: a `weir.flow.Service`, which is called like a function.
+        """
+        ends = []
+        for name, known, what in (
+            (input_name, flow.inputs, "inputs"),
+            (output_name, flow.outputs, "outputs"),
+        ):
+            if name is None and len(known) != 1:
+                raise errors.InvalidArgument(
+                    f"flow '{flow.name}' has the {what} {', '.join(known) or '(none)'}; say which"
+                    f" one serves calls ({location.text()})"
+                )
+            ends.append(next(iter(known)) if name is None else name)
+        return service.Service(self._native, self._deploy(flow), flow, *ends)
+
+    def _deploy(self, flow):
         place = "%s:%d" % location.of_caller()
-        return self.attach(self._native.deploy(flow.text(), place, self._workers or 0))
+        return self._native.deploy(flow.text(), place, self._workers or 0)
 
     def attach(self, job_id):
         """Attaches to a flow that is deployed, by the id of its job.

@@ -13,6 +13,7 @@ from weir.flow.columns import Records
 from weir.flow.flow import Flow
 from weir.flow.job import Job
 from weir.flow.loop import Feedback, Loop
+from weir.flow.service import Service
 from weir.flow.stream import Stream
 
-__all__ = ("Feedback Flow Job Loop Records Stream").split()
+__all__ = ("Feedback Flow Job Loop Records Service Stream").split()

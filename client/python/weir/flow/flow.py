@@ -32,17 +32,23 @@ class Flow:
         self._loop_names = set()
         self._loops = []  # that are being made, outermost first
 
-    def input(self, name, *types):
+    def input(self, name, *types, max_batch=None, max_wait_us=None):
         """Makes an input, whose records a client sends.
 
         Args:
           types: one for each column: an element type ("i64", numpy.int64), for a number; a pair
             (element type, shape); or a text such as "f32[3]".
+          max_batch: for calls (`Session.serve`), how many are in one epoch at most, 64 by default.
+          max_wait_us: for how many microseconds a call waits for others; by default while epochs
+            are under way.
 
         Returns: a `Stream`.
         """
         parsed = [columns.parse_column(column) for column in types]
-        stream = self._add("input", [], {"types": list(map(columns.column_text, parsed))}, name)
+        attrs = {"types": list(map(columns.column_text, parsed))}
+        attrs |= {} if max_batch is None else {"max_batch": max_batch}
+        attrs |= {} if max_wait_us is None else {"max_wait_us": max_wait_us}
+        stream = self._add("input", [], attrs, name)
         self.inputs[name] = stream.types
         return stream
 

@@ -87,6 +87,13 @@ class Job:
         for name in self.outputs:
             self._native.await_complete(name, operator.index(epoch), timeout=timeout)
 
+    def failures(self):
+        """Returns: [(epoch, number of the record in its epoch, message)] of records that were left
+        out since the last call, as the function of a `map` with on_failure="drop" failed for them.
+        Those of an epoch are there when it is complete; beyond a thousand, the first are.
+        """
+        return self._native.take_failures()
+
     # --- The job.
 
     def frontier(self, name):

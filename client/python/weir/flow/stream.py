@@ -37,14 +37,19 @@ class Stream:
 
     # --- One record after the other.
 
-    def map(self, function, name=None):
+    def map(self, function, on_failure="stop", name=None):
         """Calls a function for each record.
 
         Args:
           function: returns an array, or a pytree of arrays; its leaves are the columns that come
             out. Python numbers are i32 and f32, as in `weir.jit`.
+          on_failure: what becomes of a record for which the function fails, by `weir.check` or
+            where there is no such element of a list: "stop" ends the flow, "drop" leaves the record
+            out, and `Job.failures` tells of it.
         """
-        return self._call("map", function, name)
+        traced = self._trace("map", function)
+        attrs = {} if on_failure == "stop" else {"on_failure": on_failure}
+        return self.flow._add("map", [self], attrs, name, traced=traced)
 
     def flat_map(self, function, name=None):
         """Makes any number of records of each.
@@ -69,6 +74,19 @@ class Stream:
     def concat(self, *others, name=None):
         """Returns: all records of this stream and of others, which have the same columns."""
         return self.flow._add("concat", [self, *others], {}, name)
+
+    def zip(self, *others, hold=(), name=None):
+        """Puts records side by side that come of the same record of an input.
+
+        Once each stream has a record of one source record at one time, a record with the columns of
+        all comes out. Records without a partner are dropped.
+
+        Args:
+          hold: positions of streams, this one is 0, whose records serve all later trips of the loop
+            too.
+        """
+        attrs = {"hold": list(hold)} if hold else {}
+        return self.flow._add("zip", [self, *others], attrs, name)
 
     def exchange(self, keys, name=None):
         """Brings records with equal keys to one worker. Results never depend on that."""
