@@ -18,6 +18,7 @@ from pforbench import (
     basics,
     control,
     images,
+    linalg,
     process,
     recurrent,
     roofline,
@@ -26,7 +27,9 @@ from pforbench import (
 )
 
 ROWS = {
-    row.name: row for module in (basics, images, recurrent, trees, control) for row in module.ROWS
+    row.name: row
+    for module in (basics, images, recurrent, trees, control, linalg)
+    for row in module.ROWS
 }
 TOLERANCE = 2e-4
 
@@ -83,9 +86,12 @@ class Benchmark:
         line = table.Line(name, n)
         ready, results = [], {}
         for peer in self._peers:
+            if peer.name == "numpy" and not ROWS[name].batched:
+                continue
             try:
                 start = time.monotonic()
-                results[peer.name], notes, facts = peer.prepare(name, n)
+                found, notes, facts = peer.prepare(name, n)
+                results[peer.name] = ROWS[name].comparable(found)
                 took = time.monotonic() - start
                 print(f"{name} {n}: {peer.name}: first run {took:.1f} s", file=sys.stderr)
             except process.Failed as error:
@@ -134,7 +140,7 @@ def difference(want, got):
     if [x.shape for x in want] != [x.shape for x in got]:
         return f"shapes {[x.shape for x in got]}, not {[x.shape for x in want]}"
     for a, b in zip(want, got):
-        a, b = a.astype(np.float64), b.astype(np.float64)
+        a, b = a.astype(np.complex128), b.astype(np.complex128)
         worst = float(np.max(np.abs(a - b), initial=0))
         if not worst <= TOLERANCE * max(1.0, float(np.max(np.abs(a), initial=0))):
             return f"by {worst:.3g}"

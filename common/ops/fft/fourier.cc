@@ -10,16 +10,6 @@ using Complex = std::complex<double>;
 
 constexpr int64_t kLargestRadix = 31;
 
-// Returns: exp(-2 pi i k / n), from an angle of at most a quarter turn. REQUIRES: 0 <= k < n.
-Complex RootOfUnity(int64_t k, int64_t n) {
-  const bool lower = 2 * k > n;
-  const int64_t half = lower ? n - k : k;
-  const bool left = 4 * half > n;
-  const int64_t turns = left ? n - 2 * half : 2 * half;  // in units of pi / n
-  const scalar::SinCos s = scalar::SinCosPi(static_cast<double>(turns) / static_cast<double>(n));
-  return {left ? -s.cos : s.cos, lower ? s.sin : -s.sin};
-}
-
 Complexes RootsOfUnity(int64_t n) {
   Complexes roots(n);
   for (int64_t k = 0; k < n; ++k) roots[k] = RootOfUnity(k, n);
@@ -37,6 +27,15 @@ std::vector<int64_t> FactorsOf(int64_t n) {
 }
 
 }  // namespace
+
+Complex RootOfUnity(int64_t k, int64_t n) {
+  const bool lower = 2 * k > n;
+  const int64_t half = lower ? n - k : k;
+  const bool left = 4 * half > n;
+  const int64_t turns = left ? n - 2 * half : 2 * half;  // in units of pi / n
+  const scalar::SinCos s = scalar::SinCosPi(static_cast<double>(turns) / static_cast<double>(n));
+  return {left ? -s.cos : s.cos, lower ? s.sin : -s.sin};
+}
 
 Fourier::Fourier(int64_t length) : length_(length), factors_(FactorsOf(length)) {
   if (factors_.empty() || factors_.back() <= kLargestRadix) {
@@ -85,13 +84,18 @@ void Fourier::Recurse(const Complex* in, int64_t stride, size_t level, Complex* 
   Butterflies(radix, part, out);
 }
 
+// A root of 1 multiplies nothing, so that what is infinite stays so.
+Complex Fourier::Turned(Complex x, int64_t root) const {
+  return root == 0 ? x : WideProduct(x, roots_[root]);
+}
+
 // Joins the transforms of `radix` interleaved parts.
 void Fourier::Butterflies(int64_t radix, int64_t part, Complex* out) const {
   const int64_t step = length_ / (radix * part);
   Complex terms[kLargestRadix];
   for (int64_t k = 0; k < part; ++k) {
     for (int64_t i = 0; i < radix; ++i) {
-      terms[i] = WideProduct(out[i * part + k], roots_[i * k * step]);
+      terms[i] = Turned(out[i * part + k], i * k * step);
     }
     if (radix == 2) {
       out[k] = terms[0] + terms[1];
@@ -101,7 +105,7 @@ void Fourier::Butterflies(int64_t radix, int64_t part, Complex* out) const {
     for (int64_t row = 0; row < radix; ++row) {
       Complex sum = terms[0];
       for (int64_t i = 1; i < radix; ++i) {
-        sum += WideProduct(terms[i], roots_[i * row % radix * (length_ / radix)]);
+        sum += Turned(terms[i], i * row % radix * (length_ / radix));
       }
       out[row * part + k] = sum;
     }

@@ -13,6 +13,9 @@ namespace weir {
 
 using Complexes = std::vector<std::complex<double>>;
 
+// Returns: exp(-2 pi i k / n), from an angle of at most a quarter turn. REQUIRES: 0 <= k < n.
+std::complex<double> RootOfUnity(int64_t k, int64_t n);
+
 class Fourier {
  public:
   // REQUIRES: 0 <= length < 2^31.
@@ -28,6 +31,7 @@ class Fourier {
   void Recurse(const std::complex<double>* in, int64_t stride, size_t level,
                std::complex<double>* out) const;
   void Butterflies(int64_t radix, int64_t part, std::complex<double>* out) const;
+  std::complex<double> Turned(std::complex<double> x, int64_t root) const;
   Complexes Convolve(const Complexes& line) const;
 
   int64_t length_;

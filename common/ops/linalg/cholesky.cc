@@ -2,6 +2,7 @@
 
 #include "common/base/status.h"
 #include "common/ops/linalg/matrix.h"
+#include "common/ops/linalg/rounding.h"
 
 namespace weir {
 namespace {
@@ -54,7 +55,7 @@ std::vector<Sample> Samples() {
     add("hermitian", hermitian, lower);
     add("not positive", Exactly(Tensor::Of<double>({2, 2}, {1, 2, 2, 1})), lower);
   }
-  return samples;
+  return WithinRounding(std::move(samples));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "common/base/status.h"
 #include "common/ops/linalg/matrix.h"
+#include "common/ops/linalg/rounding.h"
 
 namespace weir {
 namespace {
@@ -68,7 +69,7 @@ std::vector<Sample> Samples() {
   for (SampleOperand& operand : MatrixSamples(Extent::kAny)) {
     samples.push_back({.operands = {std::move(operand)}});
   }
-  return samples;
+  return WithinRounding(std::move(samples));
 }
 
 }  // namespace

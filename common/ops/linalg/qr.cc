@@ -3,6 +3,7 @@
 
 #include "common/base/status.h"
 #include "common/ops/linalg/matrix.h"
+#include "common/ops/linalg/rounding.h"
 
 namespace weir {
 namespace {
@@ -76,7 +77,7 @@ std::vector<Sample> Samples() {
       samples.push_back({.operands = {operand}, .attrs = {{"full_matrices", full}}});
     }
   }
-  return samples;
+  return WithinRounding(std::move(samples));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "common/base/status.h"
 #include "common/ops/linalg/matrix.h"
+#include "common/ops/linalg/rounding.h"
 
 namespace weir {
 namespace {
@@ -113,7 +114,7 @@ std::vector<Sample> Samples() {
   add("no matrix", Rand(DType::kF64, {0, 2, 2}), Rand(DType::kF64, {0, 2, 1}));
   add("singular", Exactly(Tensor::Of<float>({2, 2}, {0, 0, 1, 0})),
       Exactly(Tensor::Of<float>({2, 2}, {0, 1, 1, NAN})));
-  return samples;
+  return WithinRounding(std::move(samples));
 }
 
 }  // namespace

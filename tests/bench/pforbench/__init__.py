@@ -2,4 +2,4 @@
 frameworks.
 """
 
-FRAMEWORKS = ("weir", "jax", "tensorflow", "torch")
+FRAMEWORKS = ("weir", "numpy", "jax", "tensorflow", "torch")

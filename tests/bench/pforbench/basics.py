@@ -7,6 +7,7 @@ class Elementwise(Row):
     """A sum, which takes as long as memory does."""
 
     name = "elementwise"
+    batched = True
     sizes = (256,)
     quick_sizes = (16,)
 
@@ -21,6 +22,7 @@ class Matmul(Row):
     """A product with a matrix that all examples share."""
 
     name = "matmul"
+    batched = True
     sizes = (1024,)
     quick_sizes = (16,)
 
@@ -37,6 +39,7 @@ class SmallBody(Row):
     """Next to nothing: what a call costs."""
 
     name = "small-body"
+    batched = True
     sizes = (50,)
     quick_sizes = (5,)
 

@@ -15,12 +15,20 @@ class Framework:
     tanh = staticmethod(jnp.tanh)
     sigmoid = staticmethod(jax.nn.sigmoid)
     relu = staticmethod(jax.nn.relu)
+    linalg = jnp.linalg
+    fft = jnp.fft
 
     def __init__(self, threads):
         """XLA takes as many threads as the process has processors."""
 
     def close(self):
         pass
+
+    def solve_triangular(self, a, b):
+        return jax.scipy.linalg.solve_triangular(a, b, lower=True)
+
+    def lu(self, x):
+        return lax.linalg.lu(x)[0]
 
     def split(self, x, parts):
         return jnp.split(x, parts, axis=-1)

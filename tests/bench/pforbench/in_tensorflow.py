@@ -16,6 +16,8 @@ class Framework:
     tanh = staticmethod(tf.tanh)
     sigmoid = staticmethod(tf.sigmoid)
     relu = staticmethod(tf.nn.relu)
+    linalg = tf.linalg
+    fft = tf.signal
 
     def __init__(self, threads):
         tf.get_logger().setLevel("ERROR")

@@ -20,12 +20,20 @@ class Framework:
     tanh = staticmethod(torch.tanh)
     sigmoid = staticmethod(torch.sigmoid)
     relu = staticmethod(torch.relu)
+    linalg = torch.linalg
+    fft = torch.fft
 
     def __init__(self, threads):
         torch.set_num_threads(threads)
 
     def close(self):
         pass
+
+    def solve_triangular(self, a, b):
+        return torch.linalg.solve_triangular(a, b, upper=False)
+
+    def lu(self, x):
+        return torch.linalg.lu_factor(x)[0]
 
     def split(self, x, parts):
         return torch.chunk(x, parts, dim=-1)

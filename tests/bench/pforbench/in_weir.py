@@ -4,6 +4,7 @@ import numpy as np
 
 import weir
 import weir.numpy as wnp
+from weir import core
 
 # The loop is timed on at most this many examples.
 LOOP_EXAMPLES = 256
@@ -19,6 +20,8 @@ class Framework:
     tanh = staticmethod(wnp.tanh)
     sigmoid = staticmethod(weir.nn.sigmoid)
     relu = staticmethod(weir.nn.relu)
+    linalg = wnp.linalg
+    fft = wnp.fft
 
     def __init__(self, threads):
         self._session = weir.connect(workers=threads)
@@ -26,6 +29,12 @@ class Framework:
     def close(self):
         """Ends the cluster."""
         self._session.close()
+
+    def solve_triangular(self, a, b):
+        return wnp.linalg.solve_triangular(a, b, lower=True)
+
+    def lu(self, x):
+        return core.apply_all("lu", [x])[0]
 
     def split(self, x, parts):
         return wnp.split(x, parts, axis=-1)

@@ -9,6 +9,7 @@ class Row:
     Attributes:
       name: how the row is called.
       sizes, quick_sizes: numbers of examples.
+      batched: whether `example` takes leading axes, so that a framework without `vmap` can run it.
       f: the framework whose words `example` uses.
       n: the number of examples.
       mapped: list of arrays whose leading axis counts the examples.
@@ -21,6 +22,7 @@ class Row:
     name = ""
     sizes = ()
     quick_sizes = ()
+    batched = False
 
     def __init__(self, f, n):
         self.f = f
@@ -38,6 +40,11 @@ class Row:
     def example(self, *arrays):
         """Returns: the result of one example; takes its parts of `mapped`, then `shared`."""
         raise NotImplementedError
+
+    @staticmethod
+    def comparable(results):
+        """Returns: what all frameworks must agree in."""
+        return results
 
     def normal(self, *shape, scale=1.0):
         """Returns: f32 numbers with this standard deviation."""

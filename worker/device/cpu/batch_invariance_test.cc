@@ -123,9 +123,46 @@ std::vector<Program> OtherPrograms() {
   return programs;
 }
 
+// Matrices that are factored in lanes, and larger ones.
+std::vector<Program> MatrixPrograms() {
+  std::vector<Program> programs;
+  programs.push_back({"factorizations",
+                      "func @main(%x: f32[n,5,5]) -> (f32[n,5,5], f32[n,5,5], f32[n,5,5], "
+                      "f32[n,5,5]) {\n"
+                      "  %l, %p, %o = lu(%x)\n  %q, %r = qr(%x) {full_matrices = false}\n"
+                      "  %t = triangular_solve(%l, %x) {left_side = true, lower = true, "
+                      "transpose_a = \"TRANSPOSE\", unit_diagonal = true}\n"
+                      "  return %l, %q, %r, %t\n}\n",
+                      {{kAllRows, 5, 5}}});
+  programs.push_back({"complex factorizations",
+                      "func @main(%x: c128[n,3,2]) -> (c128[n,3,2], c128[n,3,3]) {\n"
+                      "  %l, %p, %o = lu(%x)\n  %q, %r = qr(%x) {full_matrices = true}\n"
+                      "  return %l, %q\n}\n",
+                      {{kAllRows, 3, 2}}});
+  for (const char* kind : {"FFT", "IFFT"}) {
+    programs.push_back({kind,
+                        StrCat("func @main(%x: c64[n,3,20]) -> (c64[n,3,20]) {\n  %y = fft(%x) "
+                               "{fft_length = (3, 20), fft_type = \"",
+                               kind, "\"}\n  return %y\n}\n"),
+                        {{kAllRows, 3, 20}}});
+  }
+  programs.push_back({"real frequencies",
+                      "func @main(%x: f64[n,12]) -> (c128[n,7], f64[n,12]) {\n"
+                      "  %y = fft(%x) {fft_length = (12), fft_type = \"RFFT\"}\n"
+                      "  %z = fft(%y) {fft_length = (12), fft_type = \"IRFFT\"}\n"
+                      "  return %y, %z\n}\n",
+                      {{kAllRows, 12}}});
+  programs.push_back({"convolved frequencies",
+                      "func @main(%x: f32[n,37]) -> (c64[n,19]) {\n"
+                      "  %y = fft(%x) {fft_length = (37), fft_type = \"RFFT\"}\n"
+                      "  return %y\n}\n",
+                      {{kAllRows, 37}}});
+  return programs;
+}
+
 std::vector<Program> Programs() {
   std::vector<Program> programs = ImagePrograms();
-  for (const auto& more : {ProductPrograms(), OtherPrograms()}) {
+  for (const auto& more : {ProductPrograms(), OtherPrograms(), MatrixPrograms()}) {
     programs.insert(programs.end(), more.begin(), more.end());
   }
   return programs;
@@ -180,6 +217,32 @@ TEST(BatchInvariance, RowsInTheMiddleToo) {
     some[0] = all[0].Rows(begin, end);
     const Tensor got = (*RunLaunches(graph, some, {.isa = DetectIsa()}))[0];
     EXPECT_EQ(Difference(got, want.Rows(begin, end), 0, 0), "") << begin << ".." << end;
+  }
+}
+
+// Matrices too large for lanes take Eigen's products, whose order of sums must follow the extents
+// of one matrix alone.
+TEST(BatchInvariance, LargeMatricesToo) {
+  const Graph graph = *Parse(
+      "func @main(%x: f64[n,70,70]) -> (f64[n,70,70], f64[n,70,70], f64[n,70,70]) {\n"
+      "  %l, %p, %o = lu(%x)\n  %q, %r = qr(%x) {full_matrices = false}\n"
+      "  %t = triangular_solve(%l, %x) {left_side = true, lower = true, "
+      "transpose_a = \"TRANSPOSE\", unit_diagonal = true}\n  return %l, %q, %t\n}\n",
+      Ops());
+  const Tensor all = Rand(DType::kF64, {5, 70, 70}).Make(1);
+  for (Isa isa : SupportedIsas()) {
+    const auto want = RunLaunches(graph, {all}, {.isa = isa});
+    ASSERT_TRUE(want.ok()) << want.status();
+    for (int64_t row = 0; row < 5; ++row) {
+      for (Lie lie : kLies) {
+        const auto got = RunLaunches(graph, {all.Rows(row, row + 1)}, {isa, lie, lie});
+        ASSERT_TRUE(got.ok()) << got.status();
+        for (size_t r = 0; r < got->size(); ++r) {
+          EXPECT_EQ(Difference((*got)[r], (*want)[r].Rows(row, row + 1), 0, 0), "")
+              << IsaName(isa) << ", row " << row << ", result " << r;
+        }
+      }
+    }
   }
 }
 

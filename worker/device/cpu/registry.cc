@@ -2,8 +2,10 @@
 
 #include "common/base/status.h"
 #include "common/ops/registry.h"
+#include "worker/device/cpu/fft/fft.h"
 #include "worker/device/cpu/fused.h"
 #include "worker/device/cpu/linalg/dot_general.h"
+#include "worker/device/cpu/linalg/factorizations.h"
 #include "worker/device/cpu/movement/movement.h"
 #include "worker/device/cpu/nn/convolution.h"
 #include "worker/device/cpu/nn/reduce_window.h"

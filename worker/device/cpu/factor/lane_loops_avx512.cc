@@ -1,0 +1,16 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "worker/device/cpu/factor/lane_loops.h"
+
+namespace weir::cpu::avx512 {
+
+#define WEIR_TARGET \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+constexpr int kBytes = 64;
+
+#include "worker/device/cpu/factor/lane_loops.inc"
+
+}  // namespace weir::cpu::avx512
