@@ -37,6 +37,16 @@ absl::StatusOr<RecordBatch> BatchFrom(const v1::RecordBatch& header, std::vector
   return batch;
 }
 
+std::string NameOfLeftOut(const Tensor& constant) { return constant.type().ToString(); }
+
+absl::StatusOr<Tensor> StandIn(std::string_view name) {
+  WEIR_ASSIGN_OR_RETURN(const TensorType type, TensorType::Parse(name));
+  if (!type.shape.is_static()) return InvalidArgument("'", name, "' is no type of fixed size");
+  const Extents extents = type.shape.extents();
+  WEIR_RETURN_IF_ERROR(CheckedNumElements(extents, type.dtype).status());
+  return Tensor::Zeros(type.dtype, {}).BroadcastInDim(extents, {});
+}
+
 v1::FlowTime ToWire(const Timestamp& time) {
   v1::FlowTime message;
   for (const int64_t coordinate : time.coordinates()) message.add_coordinates(coordinate);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
+#include "common/net/link.h"
 #include "server/flows/flow_core.h"
 #include "server/jobs/send_program.h"
 
@@ -171,6 +172,11 @@ absl::Status FlowCore::DeployOn(FlowEntry* flow, size_t rank) {
   }
   *deploy->mutable_grants() = std::move(joined.grants);
   deploy->mutable_limits()->set_channel_bytes(limits_.flow_channel_bytes);
+  if (message.ByteSizeLong() > LinkOptions().max_header_bytes) {
+    return absl::ResourceExhaustedError(
+        StrCat("the flow has ", message.ByteSizeLong(), " bytes without its large constants; ",
+               LinkOptions().max_header_bytes, " can be sent to workers"));
+  }
   shared_.outbox->SendToWorker(worker, message, {});
   return absl::OkStatus();
 }

@@ -1,12 +1,12 @@
 #include "server/flows/prepared_flow.h"
 
-#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "common/base/status.h"
 #include "common/flow/flow_text.h"
+#include "common/flow/flow_wire.h"
 #include "common/ir/text.h"
 #include "common/tensor/digest.h"
 #include "server/jobs/compiled_program.h"
@@ -77,7 +77,7 @@ absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string&
   program.set_format(v1::Program::FORMAT_TEXT);
   program.set_mode(v1::Program::MODE_VECTORIZED);
   program.set_name(StrCat("@", name));
-  program.set_source(Print(alone, {.inline_elements = std::numeric_limits<int64_t>::max()}));
+  program.set_source(Print(alone));
   if (calls == FlowAttr::Calls::kBatch) return program;
   // The text decides on the names of parameters.
   WEIR_ASSIGN_OR_RETURN(const Graph printed, LoadProgram(program));
@@ -105,8 +105,8 @@ absl::StatusOr<PreparedFlow> Prepare(Flow flow, const v1::DeployRequest& request
   }
   out.request = request;
   out.request.clear_flow();
-  out.text = PrintFlow(flow, {.inline_elements = std::numeric_limits<int64_t>::max()});
-  out.digest = DigestOf(request, out.text);
+  out.text = PrintFlow(flow, {.blob_name = NameOfLeftOut});
+  out.digest = DigestOf(request, PrintFlow(flow));
   out.flow = std::make_shared<const Flow>(std::move(flow));
   return out;
 }

@@ -26,7 +26,7 @@ struct PreparedFlow {
   v1::DeployRequest request;  // without the text
   std::shared_ptr<const Flow> flow;
   std::shared_ptr<const Topology> topology;
-  std::string text;                           // printed again
+  std::string text;                           // for workers: printed again, without large constants
   std::map<std::string, Function> functions;  // by name; those that vertices name
   SpecDigest digest;
 };

@@ -5,10 +5,10 @@ usage: PYTHONPATH=build/release/python tests/bench/flow_calls.py [--clients N] [
                                                                  [--bin DIR]
 
 Each client calls a flow with one record and waits for its answer, over gRPC, against a coordinator
-and a worker as processes of their own. `lstm` has 128 inputs, a state of 256 and 10 steps; `empty`
+and a worker as processes. `lstm` has 128 inputs, a state of 256 and 10 steps; `empty`
 gives back what it gets, so it shows what a request costs by itself. With batches of one the same
-requests run one after the other. The goal is at least 4 times the throughput of batches of one at no
-worse 99th percentile.
+requests run one after the other. The goal is at least 4 times the throughput of batches of one at
+no worse 99th percentile.
 """
 
 import argparse

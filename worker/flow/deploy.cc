@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "common/flow/flow_text.h"
+#include "common/flow/flow_wire.h"
 #include "common/flow/vertex_kind.h"
 #include "worker/flow/program_function.h"
 
@@ -33,7 +34,7 @@ absl::StatusOr<FlowSetup> SetupFrom(
     return InvalidArgument("flow ", deploy.job(), ": rank ", deploy.rank(), " of ", workers,
                            " workers");
   }
-  WEIR_ASSIGN_OR_RETURN(Flow flow, ParseFlow(deploy.flow()));
+  WEIR_ASSIGN_OR_RETURN(Flow flow, ParseFlow(deploy.flow(), {.functions = {.find_blob = StandIn}}));
   FlowSetup setup;
   setup.job = deploy.job();
   setup.generation = deploy.generation();

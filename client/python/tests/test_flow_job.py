@@ -92,6 +92,17 @@ def test_what_is_large_waits_for_what_was_sent_before(session):
     assert rows(records) == [(i, 1000) for i in range(20)]
 
 
+def test_a_function_with_large_constants(session):
+    weights = np.arange(3 << 20, dtype=np.float32).reshape(-1, 1024)  # 12 MiB
+    flow = weir.Flow("large")
+    flow.input("rows", "i64").map(lambda row: wnp.asarray(weights)[row, 7]).output("picked")
+    with session.deploy(flow) as job:
+        job.send("rows", [0, 3])
+        job.close()
+        ((_, records),) = job.results("picked", timeout=TIMEOUT)
+        assert sorted(records[0].tolist()) == [7.0, 3 * 1024 + 7.0]
+
+
 def test_a_wait_that_takes_too_long(job):
     job.send("words", [1])
     with pytest.raises(weir.DeadlineExceeded, match="epoch 0"):
