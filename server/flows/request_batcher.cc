@@ -200,6 +200,7 @@ bool RequestBatcher::IsDue(absl::Time now) const {
   if (!over_.ok() || !is_attached_ || waiting_.empty()) return false;
   if (static_cast<int>(epochs_.size()) >= options_.max_epochs) return false;
   if (static_cast<int64_t>(waiting_.size()) >= options_.max_records) return true;
+  if (options_.max_wait == absl::ZeroDuration()) return epochs_.empty();
   return now >= waiting_.front().came + options_.max_wait;
 }
 
@@ -212,6 +213,7 @@ bool RequestBatcher::SendOne() {
     if (!IsDue(now)) {
       // The end of an epoch comes by itself; only time does not.
       const bool waits = over_.ok() && is_attached_ && !waiting_.empty() &&
+                         options_.max_wait > absl::ZeroDuration() &&
                          static_cast<int>(epochs_.size()) < options_.max_epochs;
       if (!waits || std::exchange(waits_for_time_, true)) return false;
       loop_->PostAfter(waiting_.front().came + options_.max_wait - now, [weak = weak_from_this()] {

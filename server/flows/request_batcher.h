@@ -3,10 +3,10 @@
 // when an epoch may begin is that epoch, so requests that come together run as one vectorized
 // execution.
 //
-// An epoch begins as soon as fewer than `max_epochs` are under way and the oldest request has
-// waited `max_wait`, or `max_records` wait. Each record has its number in the epoch as its origin,
-// which its answer brings back; so an answer depends on nothing but its request. A record whose
-// function fails (map with on_failure = "drop") fails alone.
+// An epoch begins once `max_records` wait, or the oldest request has waited `max_wait`, while fewer
+// than `max_epochs` are under way; without `max_wait`, as soon as none is. Each record has its
+// number in the epoch as its origin, which its answer brings back; so an answer depends on nothing
+// but its request. A record whose function fails (map with on_failure = "drop") fails alone.
 //
 // Thread-safe. Callbacks run on a thread of the coordinator or on that of a caller, with no lock
 // held.
