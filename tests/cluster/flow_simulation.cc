@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "common/base/status.h"
 #include "common/flow/flow_wire.h"
@@ -34,8 +35,13 @@ std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> Refere
 
 class FlowSimulation::Worker : public FlowTableOutbox {
  public:
-  Worker(int workers, int rank)
-      : table("w" + std::to_string(rank), 2, this), mail(workers), rank(rank) {}
+  // How long calls take does not matter: all are handed over, or all but the first of each vertex
+  // run at once.
+  Worker(int workers, int rank, bool hands_over)
+      : table("w" + std::to_string(rank), 2, this,
+              hands_over ? 0 : std::numeric_limits<int64_t>::max()),
+        mail(workers),
+        rank(rank) {}
 
   void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
     if (is_stopped && !message.has_flow_stopped()) ++sent_after_stop;
@@ -95,7 +101,10 @@ FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options
     EXPECT_TRUE(joined.ok()) << joined.status();
     flow_setup.rank = rank;
     flow_setup.grants = joined->grants;
-    Worker* worker = workers_.emplace_back(std::make_unique<Worker>(options_.workers, rank)).get();
+    Worker* worker =
+        workers_
+            .emplace_back(std::make_unique<Worker>(options_.workers, rank, options_.seed % 2 == 0))
+            .get();
     worker->inbox.push_back([this, worker, flow_setup](absl::Time now) {
       worker->table.Deploy(kJob, options_.generation, flow_setup, now);
     });

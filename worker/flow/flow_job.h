@@ -60,8 +60,8 @@ class FlowJob {
   // Returns: the next call, which then is under way; null if there is none. Records for outputs
   // are sent on the way. Errors fail the flow, here and below.
   absl::StatusOr<std::unique_ptr<FlowCall>> TakeCall(absl::Time now);
-  // Whether it is over sooner than another thread would begin it.
-  bool IsShort(const FlowCall& call) const;
+  // Whether it takes less than `short_ns`, as far as one can tell.
+  bool IsShort(const FlowCall& call, int64_t short_ns) const;
   absl::Status OnCallDone(FlowCall* call, absl::Time now);
   int calls_under_way() const { return calls_under_way_; }
   // What waits for vertices.

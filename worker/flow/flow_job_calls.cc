@@ -10,8 +10,6 @@
 namespace weir {
 namespace {
 
-// Handing a call to another thread takes about this long.
-constexpr int64_t kShortNs = 20'000;
 constexpr int64_t kLeastFrameBytes = int64_t{64} << 10;
 constexpr int64_t kMostFrameBytes = int64_t{4} << 20;
 constexpr size_t kMostLines = 1000;  // of one report
@@ -58,10 +56,10 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
   return nullptr;
 }
 
-bool FlowJob::IsShort(const FlowCall& call) const {
+bool FlowJob::IsShort(const FlowCall& call, int64_t short_ns) const {
   const std::optional<int64_t> ns =
       slots_[call.id.value()]->Predict(call.batch.columns.empty() ? 1 : call.batch.size());
-  return ns.has_value() && *ns < kShortNs;
+  return ns.has_value() && *ns < short_ns;
 }
 
 absl::Status FlowJob::OnCallDone(FlowCall* call, absl::Time now) {

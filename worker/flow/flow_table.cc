@@ -175,7 +175,7 @@ bool FlowTable::BeginCall(Entry* entry, absl::Time now, int64_t* spent_ns) {
   absl::StatusOr<std::unique_ptr<FlowCall>> taken = job.TakeCall(now);
   Check(entry, taken.status());
   if (!taken.ok() || *taken == nullptr) return false;
-  if (!job.IsShort(**taken)) {
+  if (!job.IsShort(**taken, short_ns_)) {
     outbox_->RunCall(*std::move(taken));
     return true;
   }

@@ -34,9 +34,13 @@ class FlowTableOutbox : public FlowOutbox {
 
 class FlowTable {
  public:
+  // Handing a call to another thread takes about this long.
+  static constexpr int64_t kShortNs = 20'000;
+
   // REQUIRES: outbox outlives this. `threads`: calls of one flow that may be under way at a time.
-  FlowTable(std::string worker, int threads, FlowTableOutbox* outbox)
-      : worker_(std::move(worker)), threads_(threads), outbox_(outbox) {}
+  // Calls that will take less than `short_ns`, as far as one can tell, run at once.
+  FlowTable(std::string worker, int threads, FlowTableOutbox* outbox, int64_t short_ns = kShortNs)
+      : worker_(std::move(worker)), threads_(threads), short_ns_(short_ns), outbox_(outbox) {}
 
   // Begins with a flow, whose setup may be an error, and tells the coordinator how it went.
   void Deploy(uint64_t job, uint64_t generation, absl::StatusOr<FlowSetup> setup, absl::Time now);
@@ -85,6 +89,7 @@ class FlowTable {
 
   const std::string worker_;
   const int threads_;
+  const int64_t short_ns_;
   FlowTableOutbox* const outbox_;
   std::map<Key, Entry> flows_;
   std::map<Key, std::vector<Early>> early_;
