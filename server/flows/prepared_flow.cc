@@ -92,16 +92,10 @@ namespace {
 absl::StatusOr<PreparedFlow> Prepare(Flow flow, const v1::DeployRequest& request) {
   PreparedFlow out;
   WEIR_ASSIGN_OR_RETURN(out.topology, Topology::Of(GraphOf(flow)));
-  for (const FlowVertex& vertex : flow.vertices) {
-    for (const FlowAttr& attr : vertex.def->attrs) {
-      const Attr* named = vertex.FindAttr(attr.name);
-      if (named == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
-      const std::string& function = named->AsString();
-      if (out.functions.contains(function)) continue;
-      WEIR_ASSIGN_OR_RETURN(v1::Program program, ProgramOf(*flow.functions, function, attr.calls));
-      const std::string key = ProgramKey(program);
-      out.functions[function] = {std::move(program), key};
-    }
+  for (const auto& [function, calls] : CalledFunctions(flow)) {
+    WEIR_ASSIGN_OR_RETURN(v1::Program program, ProgramOf(*flow.functions, function, calls));
+    const std::string key = ProgramKey(program);
+    out.functions[function] = {std::move(program), key};
   }
   out.request = request;
   out.request.clear_flow();
