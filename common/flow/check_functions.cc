@@ -31,7 +31,7 @@ absl::Status CheckFunctions(const Graph& functions) {
     if (TouchesVariable(node)) {
       return Fault(node,
                    "functions of a flow have no variables, since records come in any order; keep "
-                   "state in a vertex, such as reduce_by_key");
+                   "state in a vertex, such as variable or reduce_by_key");
     }
     if (node.op == "print") {
       return Fault(node,

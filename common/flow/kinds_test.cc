@@ -47,6 +47,23 @@ func @scalar(%k: i64[n], %v: f32[n,3]) -> (i64[]) {
 }
 func @mixed(%k: i64[n], %v: f32[m,3]) -> (i64[n]) { return %k }
 func @bound(%k: i64[4], %v: f32[4,3]) -> (i64[4]) { return %k }
+func @zero() -> (f64[], bool[]) {
+  %z = constant {value = f64[] {0}}
+  %b = constant {value = bool[] {true}}
+  return %z, %b
+}
+func @zeroof(%k: i64[]) -> (f64[]) {
+  %z = convert(%k) {dtype = f64}
+  return %z
+}
+func @nothing() -> () { return }
+func @newest(%k: i64[], %v: f32[3], %z: f64[], %b: bool[]) -> (bool[]) { return %b }
+func @put(%z: f64[], %b: bool[], %new: bool[]) -> (f64[], bool[]) { return %z, %new }
+func @putone(%z: f64[], %new: bool[]) -> (f64[]) { return %z }
+func @putkey(%z: f64[], %b: bool[], %k: i64[], %new: bool[]) -> (f64[], bool[]) {
+  return %z, %new
+}
+func @lose(%z: f64[], %b: bool[], %new: bool[]) -> (f64[]) { return %z }
 flow @f {
   loop @l
   %in = input() {types = ["i64[]", "f32[3]"]}
@@ -181,6 +198,33 @@ constexpr Case kCases[] = {
     {" = join(%in) {keys = 1}", "it has 1 inputs and takes 2"},
     {" = semijoin(%in, %other) {keys = 1}", "(i64[], f32[3])"},
     {" = semijoin(%in, %other) {keys = 3}", "keys = 3, but records are (i64[], f32[3])"},
+    {" = variable(%in, %other) {keys = 1, init = \"zero\", assign = \"put\"}",
+     "(i64[], f32[3], f64[], bool[])"},
+    {" = variable(%in, %other) {keys = 1, init = \"zeroof\", assign = \"putone\"}",
+     "(i64[], f32[3], f64[])"},
+    {" = variable(%in, %other) {keys = 0, init = \"zero\", assign = \"putkey\"}",
+     "(i64[], f32[3], f64[], bool[])"},
+    {" = variable(%in, %d) {keys = 0, init = \"zero\", assign = \"put\"}\n"
+     "%b = map(%x) {function = \"newest\"}\n%d = delay(%b) {epochs = 2}",
+     "(i64[], f32[3], f64[], bool[])"},
+    {" = variable(%in, %other) {keys = 2, init = \"zero\", assign = \"put\"}",
+     "keys = 2, but the inputs have records of (i64[], f32[3]) and (i64[], bool[])"},
+    {" = variable(%in, %other) {keys = 3, init = \"zero\", assign = \"put\"}",
+     "keys = 3, but records are (i64[], f32[3])"},
+    {" = variable(%in, %other) {keys = 0, init = \"zeroof\", assign = \"putone\"}",
+     "@zeroof takes (i64[]) and is given ()"},
+    {" = variable(%in, %other) {keys = 1, init = \"nothing\", assign = \"put\"}",
+     "'init' returns nothing; a value has a column or more"},
+    {" = variable(%in, %other) {keys = 1, init = \"zero\", assign = \"putone\"}",
+     "@putone takes (f64[], bool[]) and is given (f64[], bool[], bool[])"},
+    {" = variable(%in, %other) {keys = 1, init = \"zero\", assign = \"lose\"}",
+     "'init' gives values of (f64[], bool[]) and 'assign' returns (f64[])"},
+    {" = variable(%in, %other) {keys = 1, init = \"zero\", assign = \"away\"}",
+     "there is no function @away"},
+    {" = variable(%in, %other) {keys = 1, init = \"zero\", assign = \"put\", order = \"any\"}",
+     "order = \"any\"; it is time or relaxed"},
+    {" = variable(%in) {keys = 1, init = \"zero\", assign = \"put\"}",
+     "it has 1 inputs and takes 2"},
 };
 
 TEST(Kinds, TypesFollowAndAttributesAreChecked) {
@@ -219,6 +263,9 @@ TEST(Kinds, RecordsGoToTheWorkerThatHasTheirKey) {
   EXPECT_EQ(OneVertex(" = join(%in, %other) {keys = 1}").RouteTo(1), "key 1");
   EXPECT_EQ(OneVertex(" = semijoin(%in, %other) {keys = 0}").RouteTo(1), "root 0");
   EXPECT_EQ(OneVertex(" = zip(%in, %other)").RouteTo(1), "origin 0");
+  EXPECT_EQ(OneVertex(" = variable(%in, %other) {keys = 1, init = \"zero\", assign = \"put\"}")
+                .RouteTo(1),
+            "key 1");
 }
 
 TEST(Kinds, SummariesSayTheLeastThatHappensToATime) {
@@ -235,7 +282,9 @@ TEST(Kinds, SummariesSayTheLeastThatHappensToATime) {
 TEST(Kinds, EachSaysWhatItsFunctionIsCalledFor) {
   for (const VertexKind& kind : AllVertexKinds()) {
     for (const FlowAttr& attr : kind.attrs) {
-      EXPECT_EQ(attr.calls != FlowAttr::Calls::kNothing, attr.name == "function") << kind.name;
+      const bool names_one =
+          attr.name == "function" || attr.name == "init" || attr.name == "assign";
+      EXPECT_EQ(attr.calls != FlowAttr::Calls::kNothing, names_one) << kind.name;
       const bool batch = kind.name == "collect" && attr.name == "function";
       EXPECT_EQ(attr.calls == FlowAttr::Calls::kBatch, batch) << kind.name;
     }

@@ -44,16 +44,7 @@ class RandomFunctions {
   // To (i64[], f32[]).
   std::string Pair(const RecordType& type) {
     return Write("pair", type, 0, [&](std::string* body) {
-      size_t from = 0;
-      while (from < type.size() && type[from].dtype != DType::kF32) ++from;
-      if (from == type.size()) from = type.size() - 1;
-      std::string column = StrCat("%a", from);
-      if (type[from].rank() == 1) {
-        StrAppend(body, "  %one = slice(", column, ") {start = (0), limit = (1), stride = [1]}\n",
-                  "  %first = reshape(%one) {shape = ()}\n");
-        column = "%first";
-      }
-      StrAppend(body, "  %f = convert(", column, ") {dtype = f32}\n");
+      StrAppend(body, "  %f = convert(", NumberOf(type, 0, body), ") {dtype = f32}\n");
       return std::pair(std::string("(i64[], f32[])"), std::string("%a0, %f"));
     });
   }
@@ -100,6 +91,44 @@ class RandomFunctions {
     });
   }
 
+  // For a variable with values (f32[], i64[]): a number, and how often it was assigned to.
+  std::string Init(bool takes_key) {
+    const RecordType key = {{DType::kI64, Shape()}};
+    return Write("init", takes_key ? key : RecordType(), 0, [&](std::string* body) {
+      if (takes_key) {
+        StrAppend(body, "  %f = convert(%a0) {dtype = f32}\n");
+      } else {
+        StrAppend(body, "  %f = constant {value = f32[] {1.5}}\n");
+      }
+      StrAppend(body, "  %n = constant {value = i64[] {0}}\n");
+      return std::pair(std::string("(f32[], i64[])"), std::string("%f, %n"));
+    });
+  }
+
+  // From such a value and the columns of an update; updates in another order give something else.
+  std::string Assign(const RecordType& update) {
+    RecordType both = {{DType::kF32, Shape()}, {DType::kI64, Shape()}};
+    both.insert(both.end(), update.begin(), update.end());
+    return Write("assign", both, 0, [&](std::string* body) {
+      StrAppend(body, "  %h = constant {value = f32[] {0.5}}\n  %kept = multiply(%a0, %h)\n");
+      const std::string column = NumberOf(update, 2, body);
+      StrAppend(body, "  %f = convert(", column, ") {dtype = f32}\n",
+                "  %q = constant {value = f32[] {0.25}}\n  %part = multiply(%f, %q)\n",
+                "  %new = add(%kept, %part)\n",
+                "  %one = constant {value = i64[] {1}}\n  %n = add(%a1, %one)\n");
+      return std::pair(std::string("(f32[], i64[])"), std::string("%new, %n"));
+    });
+  }
+
+  // To (i64[], f32[]) of a record that has read such a value.
+  std::string Newest(const RecordType& type) {
+    return Write("newest", type, 0, [&](std::string* body) {
+      StrAppend(body, "  %k = constant {value = f32[] {0.75}}\n  %f = multiply(%a", type.size() - 2,
+                ", %k)\n");
+      return std::pair(std::string("(i64[], f32[])"), std::string("%a0, %f"));
+    });
+  }
+
   // Of a batch: each row with the sum of all first columns added to its own.
   std::string Total(const RecordType& type) {
     return WriteBatch("total", type, [&](std::string* body) {
@@ -133,6 +162,22 @@ class RandomFunctions {
       column.shape.dims().insert(column.shape.dims().begin(), Dim::Symbol("n"));
     }
     return type;
+  }
+
+  // One number, an f32 if there is one, of the columns that are parameters from `first` on.
+  static std::string NumberOf(const RecordType& type, size_t first, std::string* body) {
+    if (type.empty()) {
+      StrAppend(body, "  %none = constant {value = i64[] {2}}\n");
+      return "%none";
+    }
+    size_t from = 0;
+    while (from < type.size() && type[from].dtype != DType::kF32) ++from;
+    if (from == type.size()) from = type.size() - 1;
+    std::string column = StrCat("%a", first + from);
+    if (type[from].rank() == 0) return column;
+    StrAppend(body, "  %slice = slice(", column, ") {start = (0), limit = (1), stride = [1]}\n",
+              "  %first = reshape(%slice) {shape = ()}\n");
+    return "%first";
   }
 
   // f32[2] {0.5, 0.5}

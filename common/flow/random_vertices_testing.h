@@ -7,6 +7,7 @@
 
 #include "common/flow/random_function_testing.h"
 #include "common/flow/random_streams_testing.h"
+#include "common/flow/random_variables_testing.h"
 
 namespace weir {
 
@@ -71,7 +72,7 @@ class RandomVertices {
     const RecordType type = out.type;
     const std::optional<size_t> other_unique = streams_.Unique(from);
     if (out.is_unique && other_unique && streams_.Chance(0.4)) return Zip(from, *other_unique);
-    switch (streams_.Below(16)) {
+    switch (streams_.Below(18)) {
       case 0:
         out.type = {I64(), F32()};
         streams_.AddVertex("map", {from}, Calls(functions_.Pair(type)), {out});
@@ -117,6 +118,9 @@ class RandomVertices {
         out.type = {I64(), I64()};
         streams_.AddVertex("collect", {from}, Calls(functions_.Extent(type)), {out});
         return;
+      case 15:
+      case 16:
+        return variables_.Add(from);
       default:
         break;
     }
@@ -217,6 +221,7 @@ class RandomVertices {
 
   RandomStreams& streams_;
   RandomFunctions functions_;
+  RandomVariables variables_{&streams_, &functions_};
   bool has_joined_ = false;
 };
 

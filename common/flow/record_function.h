@@ -20,7 +20,8 @@ class RecordFunction {
 
   // Of a function for one record. REQUIRES: columns have the types of the parameters, each with an
   // axis of `records` records in front. Returns: the results, likewise. Errors begin with
-  // the record ("record 3: ") where one is at fault. `records` may be 0.
+  // the record ("record 3: ") where one is at fault. `records` may be 0. A function without
+  // parameters has the same results for each record.
   //
   // Of a function for a batch (FlowAttr::Calls::kBatch). REQUIRES: columns have the types of the
   // parameters, whose leading symbol is `records`. Returns: the results, of any leading extents.

@@ -5,6 +5,7 @@
 
 #include "common/base/str_cat.h"
 #include "common/timely/explain.h"
+#include "server/progress/explain_turns.h"
 
 namespace weir {
 namespace {
@@ -111,6 +112,18 @@ void AppendWaits(const std::vector<Wait>& waits, const JobProgress& job, absl::T
   }
 }
 
+// Who keeps records back meanwhile.
+void AppendTurns(const std::vector<Turn>& turns, const JobProgress& job, absl::Time now,
+                 std::string* text) {
+  if (!turns.empty()) StrAppend(text, "meanwhile\n");
+  for (size_t i = 0; i < std::min(turns.size(), kMostLines); ++i) {
+    StrAppend(text, "  ", ToString(turns[i], job, now), "\n");
+  }
+  if (turns.size() > kMostLines) {
+    StrAppend(text, "  and ", turns.size() - kMostLines, " more, all younger\n");
+  }
+}
+
 void AppendWorkers(const JobProgress& job, absl::Time now, std::string* text) {
   for (const auto& [id, worker] : job.workers()) {
     if (worker.part != JobProgress::Part::kEnded && worker.part != JobProgress::Part::kLost)
@@ -194,6 +207,14 @@ absl::StatusOr<std::string> ExplainFrontier(const JobProgress& job, std::string_
   std::string text = StrCat("the frontier of input ", input, " of '", vertex, "' is ",
                             ToString(frontier), ", held back by\n");
   AppendWaits(waits, job, now, &text);
+  std::vector<Turn> turns = TurnsOf(job, port);
+  std::erase_if(turns, [&](const Turn& turn) {  // those that are named already
+    return std::any_of(waits.begin(), waits.end(), [&](const Wait& wait) {
+      return wait.outstanding.location == turn.request.location &&
+             wait.outstanding.time == turn.request.time;
+    });
+  });
+  AppendTurns(turns, job, now, &text);
   return text;
 }
 
@@ -208,6 +229,7 @@ std::string Dump(const JobProgress& job, absl::Time now) {
   const std::vector<Wait> waits = WaitsOf(job);
   if (!waits.empty()) StrAppend(&text, "it waits for\n");
   AppendWaits(waits, job, now, &text);
+  AppendTurns(TurnsOf(job, std::nullopt), job, now, &text);
   return text;
 }
 

@@ -41,12 +41,13 @@ std::vector<Wait> WaitsOf(const JobProgress& job);
 // Returns: "'load' may still send at (3): worker 'a' has held 1 capability at output 0 for 2s".
 std::string ToString(const Wait& wait, const JobProgress& job, absl::Time now);
 
-// Returns: a few lines about a port: its frontier and what holds it back. Errors: as WaitsAt.
+// Returns: a few lines about a port: its frontier, what holds it back, and who on the way to it
+// keeps records until it is their turn (explain_turns.h). Errors: as WaitsAt.
 absl::StatusOr<std::string> ExplainFrontier(const JobProgress& job, std::string_view vertex,
                                             int input, absl::Time now);
 
-// Returns: a few lines about the job: how far it is, whose part is over and why, and what it waits
-// for.
+// Returns: a few lines about the job: how far it is, whose part is over and why, what it waits for,
+// and who keeps records until it is their turn.
 std::string Dump(const JobProgress& job, absl::Time now);
 
 }  // namespace weir

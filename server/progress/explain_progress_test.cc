@@ -119,6 +119,36 @@ TEST_F(PlantedStall, OneBehindAnotherIsNamedOnlyWhereItIsAskedFor) {
   EXPECT_THAT(Waits(), ElementsAre(HasSubstr("source 'images' is open at (0)")));
 }
 
+// It holds nothing back at (2), but what comes at (4) is with it.
+TEST_F(PlantedStall, AVariableThatWaitsForItsTurnIsNamedWithWhatItWaitsFor) {
+  ASSERT_TRUE(
+      job_.Do(2, {{{job_.in(job_.load), {4}}, 1}, {{job_.out(), {2}}, 1}, {{job_.out(), {0}}, -1}})
+          .ok());
+  ASSERT_TRUE(
+      job_.Do(2, {{{job_.in(job_.load), {4}}, -1}, {{request(job_.load, 0), {4}}, 1}}).ok());
+  CloseA();
+  job_.now += absl::Seconds(1);
+  const std::string turn =
+      "meanwhile\n"
+      "  'load' waits for its turn at (4), as (2) may still come to input 0: worker 'b' has held 1 "
+      "request at input 0 for 1s\n";
+  EXPECT_EQ(*ExplainFrontier(*job_.progress, "join", 1, job_.now),
+            "the frontier of input 1 of 'join' is {(2)}, held back by\n"
+            "  source 'images' is open at (2): worker 'b' has held 1 capability at output 0 for "
+            "1s; client 'feeder' feeds it\n" +
+                turn);
+  EXPECT_THAT(Dump(*job_.progress, job_.now), testing::EndsWith(turn));
+  // What does not lead there is not named.
+  EXPECT_THAT(*ExplainFrontier(*job_.progress, "load", 0, job_.now),
+              testing::Not(HasSubstr("meanwhile")));
+  // Its turn comes.
+  ASSERT_TRUE(job_.Do(2, {{{job_.out(), {2}}, -1}}).ok());
+  job_.Propagate();
+  EXPECT_THAT(*ExplainFrontier(*job_.progress, "join", 1, job_.now),
+              testing::AllOf(HasSubstr("'load' waits to be served at (4)"),
+                             testing::Not(HasSubstr("meanwhile"))));
+}
+
 TEST_F(PlantedStall, SharesOfWorkersAreToldApartOldestFirst) {
   job_.now += absl::Seconds(3);
   ASSERT_TRUE(job_.Do(2, {{{job_.out(), {0}}, -1}, {{job_.out(), {1}}, 1}}).ok());

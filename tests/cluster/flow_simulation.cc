@@ -137,8 +137,12 @@ void FlowSimulation::Broadcast(const v1::CoordinatorMessage& message,
 }
 
 void FlowSimulation::Feed(std::vector<FeedStep> steps) {
-  steps_to_feed_.insert(steps_to_feed_.end(), steps.begin(), steps.end());
+  FeedOpen(std::move(steps));
   closes_ = true;
+}
+
+void FlowSimulation::FeedOpen(std::vector<FeedStep> steps) {
+  steps_to_feed_.insert(steps_to_feed_.end(), steps.begin(), steps.end());
 }
 
 bool FlowSimulation::MayFeed() const {

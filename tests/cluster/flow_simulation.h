@@ -48,8 +48,10 @@ class FlowSimulation {
   FlowSimulation(std::shared_ptr<const Flow> flow, Options options);
   ~FlowSimulation();
 
-  // Feeds the steps in order, then closes all inputs, and runs until nothing is left to do.
+  // Feeds the steps in order, then closes all inputs, as time goes by (Run).
   void Feed(std::vector<FeedStep> steps);
+  // The same, but inputs stay open: more may be fed.
+  void FeedOpen(std::vector<FeedStep> steps);
   // One thing of those that can happen. Returns: whether there was one.
   bool Step();
   void Run() {

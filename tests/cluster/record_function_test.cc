@@ -38,6 +38,14 @@ constexpr char kMixed[] = R"(
 
 constexpr char kSame[] = "func @main(%x: f32[3], %n: i64[]) -> (i64[], f32[3]) { return %n, %x }";
 
+constexpr char kNothingToTake[] = R"(
+  func @main() -> (f32[2], i64[], f32[2]) {
+    %pair = constant {value = f32[2] {1, 2}}
+    %sum = add(%pair, %pair)
+    %one = constant {value = i64[] {1}}
+    return %pair, %one, %sum
+  })";
+
 constexpr char kChecked[] = R"(
   func @main(%x: i64[]) -> (i64[]) {
     %limit = constant {value = i64[] {100}}
@@ -107,7 +115,7 @@ std::vector<Tensor> Columns(const RecordType& types, int64_t records, uint64_t s
 }
 
 TEST(ProgramFunction, HasTheBitsOfTheInterpreterForAnyNumberOfRecords) {
-  for (const std::string text : {kMixed, kSame, kChecked}) {
+  for (const std::string text : {kMixed, kSame, kChecked, kNothingToTake}) {
     const std::unique_ptr<RecordFunction> compiled = Compiled(text);
     const std::shared_ptr<const Graph> graph = GraphFrom(text);
     const std::unique_ptr<RecordFunction> reference = MakeReferenceFunction(graph, "main");

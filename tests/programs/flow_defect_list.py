@@ -120,4 +120,16 @@ PROGRESS_DEFECTS = [
         "    if (change.at == FlowChange::At::kElsewhere) continue;\n",
         "",
     ),
+    (
+        "a vertex waits for its own cycle, of channels of a byte",
+        "worker/flow/held_channels.cc",
+        "      if (cycles.NumberOf(from) == cycles.NumberOf(id)) continue;\n",
+        "",
+    ),
+    (
+        "a variable without an order waits for its turn",
+        "worker/flow/vertices/variable.cc",
+        "  if (IsRelaxed(setup.vertex())) ",
+        "  if (false) ",
+    ),
 ]

@@ -208,6 +208,30 @@ ORACLE = [
         "found->second > 0",
         "found->second >= 0",
     ),
+    (
+        "oracle: an update counts once whatever its weight",
+        "common/flow/reference/variable.cc",
+        "for (int64_t i = 0; i < weight; ++i)",
+        "if (weight > 0)",
+    ),
+    (
+        "oracle: updates change the value of all keys",
+        "common/flow/reference/variable.cc",
+        "const RecordBytes key = FirstColumns(update, keys_);",
+        "const RecordBytes key = FirstColumns(update, 0);",
+    ),
+    (
+        "a variable has any order",
+        "common/flow/kinds/variable.cc",
+        'order == "time" || order == "relaxed"',
+        '!order.empty()',
+    ),
+    (
+        "assign may return anything",
+        "common/flow/kinds/variable.cc",
+        "if (results == value) return",
+        "if (!results.empty()) return",
+    ),
 ]
 
 DEFECTS = TEXT + CHECKS + RECORDS + ORACLE

@@ -91,6 +91,18 @@ EXPLAIN = [
         "|| coming[l].Covers(time)) continue;",
         ") continue;",
     ),
+    (
+        "explain: who has its turn still waits for it",
+        "server/progress/explain_turns.cc",
+        "if (time < element || (least",
+        "if ((least",
+    ),
+    (
+        "explain: turns anywhere",
+        "server/progress/explain_turns.cc",
+        "return !port.has_value() || ",
+        "return true || ",
+    ),
 ]
 
 DEFECTS = WIRE + JOB + EXPLAIN

@@ -89,9 +89,9 @@ DEFECTS = [
     ),
     (
         "a fold takes a record once whatever its weight",
-        "worker/flow/keyed/fold_combiner.cc",
-        "      std::fill_n(rows->begin() + at, weight, static_cast<int64_t>(row));\n",
-        "      (*rows)[at] = static_cast<int64_t>(row);\n",
+        "worker/flow/keyed/group_fold.cc",
+        "    std::fill_n(split.rows.begin() + at, weight, static_cast<int64_t>(row));\n",
+        "    split.rows[at] = static_cast<int64_t>(row);\n",
     ),
     (
         "a part of a frame keeps the whole",
@@ -110,5 +110,47 @@ DEFECTS = [
         "worker/flow/vertices/window.cc",
         "epoch < size_ ? 0 : (epoch - size_) / slide_ + 1;",
         "epoch <= size_ ? 0 : (epoch - size_) / slide_ + 2;",
+    ),
+    (
+        "updates of a variable come as they came",
+        "worker/flow/vertices/variable.cc",
+        "MergeRecords(inputs[kUpdates], update_type_);",
+        "ConcatBatches(inputs[kUpdates], update_type_);",
+    ),
+    (
+        "the values of a variable die with the time",
+        "worker/flow/vertices/variable.cc",
+        "StateLife::kJob,",
+        "StateLife::kTime,",
+    ),
+    (
+        "new keys of a variable begin with the value of the first of them",
+        "worker/flow/keyed/variable_values.cc",
+        "values,\n                  static_cast<int64_t>(i));",
+        "values, 0);",
+    ),
+    (
+        "reads of a variable that are left are lost",
+        "worker/flow/vertices/variable.cc",
+        "  bool done() const override { return reads_.empty(); }",
+        "  bool done() const override { return reads_.empty() || next_ > 0; }",
+    ),
+    (
+        "a group is split once for each record of weight 0",
+        "worker/flow/keyed/group_fold.cc",
+        "if (count == 0 && weight > 0) ",
+        "if (count == 0) ",
+    ),
+    (
+        "a vertex waits for its own cycle",
+        "worker/flow/held_channels.cc",
+        "      if (cycles.NumberOf(from) == cycles.NumberOf(id)) continue;\n",
+        "",
+    ),
+    (
+        "whoever reaches a cycle is part of it",
+        "worker/flow/held_channels.cc",
+        "Visit(writers_, *v, is_new,",
+        "Visit(readers_, *v, is_new,",
     ),
 ]

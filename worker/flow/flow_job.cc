@@ -6,6 +6,7 @@
 #include "common/flow/flow_wire.h"
 #include "common/flow/vertex_kind.h"
 #include "common/plan/progress_wire.h"
+#include "worker/flow/held_channels.h"
 
 namespace weir {
 namespace {
@@ -30,6 +31,7 @@ absl::StatusOr<std::unique_ptr<FlowJob>> FlowJob::Make(FlowSetup setup, FlowOutb
 
 absl::Status FlowJob::MakeSlots() {
   const Flow& flow = *setup_.flow;
+  holding_ = HoldingInputs(flow);
   for (size_t v = 0; v < flow.vertices.size(); ++v) {
     const VertexId id(static_cast<int64_t>(v));
     const FlowVertex& def = flow.vertices[v];

@@ -7,7 +7,8 @@
 // takes it is over, and nothing is sent that progress tracking does not know of.
 //
 // A vertex outside of loops begins no call while a channel behind it is full; so does an input,
-// whose client gets its credit back when its records are taken. Inside of loops nobody waits.
+// whose client gets its credit back when its records are taken. Inside of loops, and along cycles
+// through a delay, nobody waits (held_channels.h).
 #ifndef WEIR_WORKER_FLOW_FLOW_JOB_H_
 #define WEIR_WORKER_FLOW_FLOW_JOB_H_
 
@@ -139,6 +140,7 @@ class FlowJob {
   FlowChannels channels_;
   std::vector<std::unique_ptr<VertexSlot>> slots_;
   std::vector<std::vector<std::vector<Port>>> readers_;  // by vertex and output
+  std::vector<std::vector<Port>> holding_;               // by vertex: HoldingInputs
   std::map<VertexId, int64_t> open_epochs_;              // of inputs that are not closed
   // Bytes of each input's records that are taken and not told yet; shared with holds of frames.
   std::shared_ptr<std::map<VertexId, int64_t>> consumed_ =

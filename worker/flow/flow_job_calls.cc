@@ -17,14 +17,11 @@ constexpr size_t kMostLines = 1000;  // of one report
 }  // namespace
 
 bool FlowJob::IsBlocked(const VertexSlot& slot) const {
-  if (slot.def().scope != LogicalGraph::kRoot) return false;
   const auto sent = output_bytes_.find(slot.id());
   if (sent != output_bytes_.end() && sent->second >= setup_.channel_bytes) return true;
-  for (const std::vector<Port>& readers : readers_[slot.id().value()]) {
-    for (const Port& reader : readers) {
-      const LocationId input = setup_.topology->input(reader.vertex, reader.number);
-      if (channels_.UnderWay(input) >= setup_.channel_bytes) return true;
-    }
+  for (const Port& reader : holding_[slot.id().value()]) {
+    const LocationId input = setup_.topology->input(reader.vertex, reader.number);
+    if (channels_.UnderWay(input) >= setup_.channel_bytes) return true;
   }
   return false;
 }

@@ -8,6 +8,7 @@
 
 #include "common/base/status.h"
 #include "worker/dataflow/direct_run.h"
+#include "worker/flow/gather_rows.h"
 
 namespace weir {
 namespace {
@@ -125,6 +126,47 @@ class ProgramBatchFunction : public RecordFunction {
   const std::unique_ptr<ProgramCalls> calls_;
 };
 
+// Of a function without parameters: its results once for each record.
+class ProgramConstant : public RecordFunction {
+ public:
+  ProgramConstant(std::shared_ptr<Program> program, std::shared_ptr<std::atomic<bool>> cancelled)
+      : program_(std::move(program)), cancelled_(std::move(cancelled)) {}
+
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor>,
+                                           int64_t records) const override {
+    WEIR_ASSIGN_OR_RETURN(const DirectRun run, DirectRun::Make(*program_, {}));
+    WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> results, run.Run(program_, {}, kNever, cancelled_));
+    const std::vector<int64_t> always_first(records, 0);
+    for (Tensor& result : results) {
+      const Tensor one = result.Contiguous();
+      result = GatherRows({one.dtype(), one.extents(), one.raw_data()}, always_first);
+    }
+    return results;
+  }
+
+ private:
+  const std::shared_ptr<Program> program_;
+  const std::shared_ptr<std::atomic<bool>> cancelled_;
+};
+
+absl::StatusOr<std::unique_ptr<RecordFunction>> MakeConstant(
+    std::shared_ptr<Program> program, const RecordType& results,
+    std::shared_ptr<std::atomic<bool>> cancelled) {
+  const v1::Plan& plan = program->plan;
+  RecordType found;
+  for (const uint32_t value : plan.outputs()) {
+    if (value >= program->types.size()) {
+      return InvalidArgument("the program's plan has no value ", value);
+    }
+    found.push_back(program->types[value]);
+  }
+  if (!plan.inputs().empty() || found != results) {
+    return InvalidArgument("the program has ", plan.inputs_size(), " inputs and outputs of ",
+                           ToString(found), ", the function none and ", ToString(results));
+  }
+  return std::make_unique<ProgramConstant>(std::move(program), std::move(cancelled));
+}
+
 enum class LeadingAxis { kRecords, kAny };
 
 absl::Status CheckColumns(const Program& program, std::string_view what,
@@ -198,6 +240,9 @@ RecordSignature RecordSignature::OfBatch(const Graph& graph, std::string_view fu
 absl::StatusOr<std::unique_ptr<RecordFunction>> MakeProgramFunction(
     std::shared_ptr<Program> program, const RecordSignature& signature,
     std::shared_ptr<std::atomic<bool>> cancelled) {
+  if (signature.parameters.empty()) {
+    return MakeConstant(std::move(program), signature.results, std::move(cancelled));
+  }
   WEIR_ASSIGN_OR_RETURN(
       std::unique_ptr<ProgramCalls> calls,
       MakeCalls(std::move(program), signature, std::move(cancelled), LeadingAxis::kRecords));

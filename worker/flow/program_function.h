@@ -25,7 +25,8 @@ struct RecordSignature {
   static RecordSignature OfBatch(const Graph& graph, std::string_view function);
 };
 
-// Of a function for one record, vectorized. REQUIRES: the program is ready. Once `cancelled` (which
+// Of a function for one record, vectorized; without parameters, it has the same results for each
+// and its program is as it is. REQUIRES: the program is ready. Once `cancelled` (which
 // may be null) is set, calls end with CANCELLED. Returns: INVALID_ARGUMENT for a program whose
 // inputs and outputs are not those of the signature with one more axis in front, which is the same
 // for all.

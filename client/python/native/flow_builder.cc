@@ -99,7 +99,7 @@ int64_t FlowBuilder::AddLoop(const std::string& name, int64_t parent) {
 
 int64_t FlowBuilder::AddVertex(const std::vector<std::string>& names, const std::string& kind,
                                const std::vector<PortNumbers>& inputs, const py::dict& attrs,
-                               const ProgramBuilder* functions) {
+                               const std::vector<const ProgramBuilder*>& functions) {
   FlowVertex vertex;
   vertex.name = names.at(0);
   vertex.other_outputs.assign(names.begin() + 1, names.end());
@@ -107,9 +107,8 @@ int64_t FlowBuilder::AddVertex(const std::vector<std::string>& names, const std:
   for (const auto& [from, output] : inputs) vertex.inputs.push_back({VertexId(from), output});
   vertex.location = location_;
   vertex.attrs = ToAttrs(vertex, attrs);
-  if (functions == nullptr) return Add(std::move(vertex));
   std::shared_ptr<const Graph> before = functions_;
-  functions_ = Joined(*before, functions->graph());
+  for (const ProgramBuilder* each : functions) functions_ = Joined(*functions_, each->graph());
   try {
     return Add(std::move(vertex));
   } catch (...) {
@@ -128,14 +127,15 @@ int64_t FlowBuilder::Add(FlowVertex vertex) {
   return static_cast<int64_t>(flow_.vertices.size()) - 1;
 }
 
-int64_t FlowBuilder::AddFeedback(const std::string& name, int64_t loop,
-                                 const std::vector<std::string>& types) {
+int64_t FlowBuilder::AddOpen(const std::string& name, const std::string& kind, int64_t loop,
+                             const std::vector<std::string>& types, const py::dict& attrs) {
   const auto number = static_cast<int64_t>(flow_.vertices.size());
-  open_[number] = {loop, ToRecordType(types)};
   FlowVertex vertex;
   vertex.name = name;
-  vertex.kind = "feedback";
+  vertex.kind = kind;
   vertex.location = location_;
+  vertex.attrs = ToAttrs(vertex, attrs);
+  open_[number] = {loop, ToRecordType(types)};
   try {
     return Add(std::move(vertex));
   } catch (...) {
@@ -144,34 +144,40 @@ int64_t FlowBuilder::AddFeedback(const std::string& name, int64_t loop,
   }
 }
 
-void FlowBuilder::CloseFeedback(int64_t feedback, PortNumbers input, const py::dict& attrs) {
-  const FlowVertex before = flow_.vertices.at(feedback);
-  CheckInLoop(feedback, input.first);
-  const OpenFeedback opened = open_.at(feedback);
-  FlowVertex& vertex = flow_.vertices[feedback];
-  vertex.attrs = ToAttrs(vertex, attrs);
+void FlowBuilder::Close(int64_t number, PortNumbers input, const py::dict& attrs) {
+  const FlowVertex before = flow_.vertices.at(number);
+  CheckInLoop(number, input.first);
+  const Open opened = open_.at(number);
+  FlowVertex& vertex = flow_.vertices[number];
+  vertex.attrs.merge(ToAttrs(vertex, attrs));
   vertex.inputs = {{VertexId(input.first), input.second}};
-  open_.erase(feedback);
+  open_.erase(number);
   const absl::Status status = Check();
   if (status.ok()) return;
   vertex = before;
-  open_[feedback] = opened;
+  open_[number] = opened;
   Raise(status);
 }
 
-void FlowBuilder::CheckInLoop(int64_t feedback, int64_t input) const {
-  const ScopeId loop(open_.at(feedback).loop + 1);
-  if (checked_.at(input).output_scope == loop) return;
-  Raise(InvalidArgument(location_.ToString(), ": '", flow_.vertices[feedback].name,
-                        "' (feedback): it is in loop '", flow_.loops[loop.value() - 1].name,
-                        "' and '", flow_.vertices[input].name, "' is not; use enter or leave"));
+void FlowBuilder::CheckInLoop(int64_t number, int64_t input) const {
+  const ScopeId wanted(open_.at(number).loop + 1);
+  const ScopeId found = checked_.at(input).output_scope;
+  if (found == wanted) return;
+  const auto named = [&](ScopeId scope) {
+    if (scope == LogicalGraph::kRoot) return std::string("outside of loops");
+    return StrCat("in loop '", flow_.loops[scope.value() - 1].name, "'");
+  };
+  const FlowVertex& vertex = flow_.vertices[number];
+  Raise(InvalidArgument(location_.ToString(), ": '", vertex.name, "' (", vertex.kind, "): it is ",
+                        named(wanted), " and '", flow_.vertices[input].name, "' is ", named(found),
+                        "; use enter or leave"));
 }
 
 absl::Status FlowBuilder::Check() {
   Flow flow = flow_;
   flow.functions = functions_;
-  for (const auto& [feedback, open] : open_) {
-    flow.vertices[feedback].inputs = {AddStandIn(&flow, ScopeId(open.loop + 1), open.type)};
+  for (const auto& [vertex, open] : open_) {
+    flow.vertices[vertex].inputs = {AddStandIn(&flow, ScopeId(open.loop + 1), open.type)};
   }
   WEIR_RETURN_IF_ERROR(CheckFlow(&flow));
   flow.vertices.resize(flow_.vertices.size());
@@ -184,10 +190,11 @@ py::list FlowBuilder::Types(int64_t vertex, int output) const {
 }
 
 Flow FlowBuilder::Finished() const {
-  for (const auto& [feedback, open] : open_) {
-    const FlowVertex& vertex = flow_.vertices[feedback];
-    Raise(absl::FailedPreconditionError(StrCat(vertex.location.ToString(), ": '", vertex.name,
-                                               "' (feedback): nothing is fed back yet; use set")));
+  for (const auto& [number, open] : open_) {
+    const FlowVertex& vertex = flow_.vertices[number];
+    Raise(
+        absl::FailedPreconditionError(StrCat(vertex.location.ToString(), ": '", vertex.name, "' (",
+                                             vertex.kind, "): nothing comes to it yet; use set")));
   }
   Flow flow = flow_;
   flow.vertices = checked_;
@@ -246,9 +253,9 @@ void BindFlowBuilder(py::module_& module) {
       .def("add_loop", &FlowBuilder::AddLoop)
       .def("set_location", &FlowBuilder::SetLocation)
       .def("add_vertex", &FlowBuilder::AddVertex, py::arg("names"), py::arg("kind"),
-           py::arg("inputs"), py::arg("attrs"), py::arg("functions") = nullptr)
-      .def("add_feedback", &FlowBuilder::AddFeedback)
-      .def("close_feedback", &FlowBuilder::CloseFeedback)
+           py::arg("inputs"), py::arg("attrs"), py::arg("functions"))
+      .def("add_open", &FlowBuilder::AddOpen)
+      .def("close", &FlowBuilder::Close)
       .def("types", &FlowBuilder::Types)
       .def("text", &FlowBuilder::Text)
       .def("run_sequentially", &FlowBuilder::RunSequentially);

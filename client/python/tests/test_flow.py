@@ -301,6 +301,7 @@ def test_every_kind_of_vertex_and_attribute_can_be_made():
         "feedback": weir.flow.Feedback.set,
     }
     given_otherwise = {("input", "types"), ("enter", "loop"), ("reduce_by_key", "function")}
+    assert "epochs" in inspect.signature(weir.Flow.delayed).parameters
     for kind, attrs in weir._native.vertex_kinds().items():
         maker = makers.get(kind) or getattr(weir.flow.Stream, kind)
         parameters = set(inspect.signature(maker).parameters)
@@ -399,16 +400,16 @@ def test_what_feedback_needs(flow):
             loop.feedback()
         assert loop.feedback(like=["f64", "i64[2]"]).types == (("f64", ()), ("i64", (2,)))
         again = loop.feedback(like=x, name="again")
-        with pytest.raises(weir.FailedPrecondition, match="nothing is fed back yet; use set"):
+        with pytest.raises(weir.FailedPrecondition, match="nothing comes to it yet; use set"):
             flow.text()
         with pytest.raises(weir.InvalidArgument, match=r"\(i64\[\]\) and is set to 'map_2', \(f64"):
             again.set(again.map(lambda n: wnp.float64(n)))
-        with pytest.raises(weir.InvalidArgument, match="in loop 'a' and 'x' is not; use enter"):
+        with pytest.raises(weir.InvalidArgument, match="in loop 'a' and 'x' is outside of loops"):
             again.set(x)
         with pytest.raises(weir.InvalidArgument, match="a cycle that nothing enters"):
             again.set(again.filter(lambda n: n > 3))
         again.set(inside.concat(again))
-        with pytest.raises(weir.FailedPrecondition, match="fed back to 'again' already"):
+        with pytest.raises(weir.FailedPrecondition, match="comes to 'again' already"):
             again.set(again)
         loop._open.clear()
     with pytest.raises(weir.FailedPrecondition, match="nothing is fed back to 'feedback_2'.*py:"):

@@ -50,6 +50,7 @@ std::unique_ptr<ReferenceVertex> MakeReferenceTimes(const FlowVertex& vertex);
 std::unique_ptr<ReferenceVertex> MakeReferenceGroups(const Flow& flow, const FlowVertex& vertex);
 std::unique_ptr<ReferenceVertex> MakeReferenceReduce(const Flow& flow, const FlowVertex& vertex);
 std::unique_ptr<ReferenceVertex> MakeReferenceJoin(const FlowVertex& vertex);
+std::unique_ptr<ReferenceVertex> MakeReferenceVariable(const Flow& flow, const FlowVertex& vertex);
 std::unique_ptr<ReferenceVertex> MakeReferenceZip(const FlowVertex& vertex);
 
 // The part of a time by which state is told apart.

@@ -139,6 +139,26 @@ void KeyIndex::AddRows(const std::vector<Source>& sources, int64_t rows, uint32_
   }
 }
 
+void KeyIndex::Find(absl::Span<const Tensor> columns, int64_t rows,
+                    std::vector<uint32_t>* numbers) const {
+  numbers->resize(rows);
+  const std::vector<Source> sources = SourcesOf(columns);
+  uint64_t hashes[kBlock];
+  for (int64_t begin = 0; begin < rows; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, rows);
+    if (!is_word_) HashRows(sources, begin, end, hashes);
+    for (int64_t row = begin; row < end; ++row) {
+      if (is_word_) {
+        const auto found = words_.find(Load<uint64_t>(sources[0].data + row * sizeof(uint64_t)));
+        (*numbers)[row] = found == words_.end() ? kNone : found->second;
+      } else {
+        const auto found = numbers_.find(Probe{hashes[row - begin], &sources, row});
+        (*numbers)[row] = found == numbers_.end() ? kNone : *found;
+      }
+    }
+  }
+}
+
 void KeyIndex::Free(uint32_t number) {
   if (is_word_) {
     words_.erase(Load<uint64_t>(columns_[0].row(number)));

@@ -30,6 +30,8 @@ class KeyIndex {
   // Errors: RESOURCE_EXHAUSTED, there are 2^32 - 1 keys.
   absl::Status FindOrAdd(absl::Span<const Tensor> columns, int64_t rows,
                          std::vector<uint32_t>* numbers);
+  // The same, but a key that is new gets none: its number is kNone.
+  void Find(absl::Span<const Tensor> columns, int64_t rows, std::vector<uint32_t>* numbers) const;
   // The number may be that of another key from now on. REQUIRES: it is one.
   void Free(uint32_t number);
 

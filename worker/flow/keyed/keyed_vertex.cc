@@ -8,8 +8,11 @@
 namespace weir {
 
 KeyedVertex::KeyedVertex(const VertexSetup& setup, MakeState make_state)
+    : KeyedVertex(setup, LifeOf(setup.vertex()), std::move(make_state)) {}
+
+KeyedVertex::KeyedVertex(const VertexSetup& setup, StateLife life, MakeState make_state)
     : form_(setup.vertex()),
-      life_(LifeOf(form_)),
+      life_(life),
       make_state_(std::move(make_state)),
       records_per_frame_(RecordsPerFrame(form_.output_types[0])) {}
 

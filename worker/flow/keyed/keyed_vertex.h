@@ -45,7 +45,9 @@ class KeyedVertex : public Vertex {
  public:
   using MakeState = std::function<std::unique_ptr<VertexState>()>;
 
+  // State lives as long as the vertex says (LifeOf), or this.
   KeyedVertex(const VertexSetup& setup, MakeState make_state);
+  KeyedVertex(const VertexSetup& setup, StateLife life, MakeState make_state);
 
   absl::Status OnFrame(int input, RecordBatch batch, VertexActivation* activation) override;
   absl::Status OnNotify(VertexActivation* activation) override;

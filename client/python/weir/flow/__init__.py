@@ -13,7 +13,8 @@ from weir.flow.columns import Records
 from weir.flow.flow import Flow
 from weir.flow.job import Job
 from weir.flow.loop import Feedback, Loop
+from weir.flow.open_stream import Delayed
 from weir.flow.service import Service
 from weir.flow.stream import Stream
 
-__all__ = ("Feedback Flow Job Loop Records Service Stream").split()
+__all__ = ("Delayed Feedback Flow Job Loop Records Service Stream").split()

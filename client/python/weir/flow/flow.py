@@ -7,6 +7,7 @@ import operator
 from weir import _native, errors, location, session
 from weir.flow import columns
 from weir.flow.loop import Loop
+from weir.flow.open_stream import Delayed
 from weir.flow.stream import Stream
 
 
@@ -85,6 +86,22 @@ class Flow:
             again.set(following, bound=bound)
             return loop.leave(leaving)
 
+    def delayed(self, like, epochs=1, name=None):
+        """Makes a stream of records that come from an earlier epoch and are said later, by its
+        `set`: a cycle from epoch to epoch, such as that of gradients back to a variable. It is in
+        the loop whose `with` is open.
+
+        Args:
+          like: a stream with the same columns, or a list of the columns as `input` takes them.
+          epochs: how many epochs later the records come than they went, 1 or more.
+
+        Returns: a `Delayed`.
+        """
+        types = like.types if isinstance(like, Stream) else map(columns.parse_column, like)
+        loop = self._loops[-1]._number if self._loops else -1
+        made = self._add_open("delay", loop, tuple(types), {"epochs": epochs}, name)
+        return Delayed(self, *made)
+
     def text(self):
         """Returns: the flow in text form, with the line of the caller for each vertex."""
         return self._builder.text()
@@ -157,7 +174,13 @@ class Flow:
     # --- Vertices.
 
     def _add(self, kind, inputs, attrs, name, outputs=1, traced=None):
-        """Returns: the stream that comes out of a new vertex; a tuple if there are several."""
+        """Makes a vertex.
+
+        Args:
+          traced: {attribute: `TracedFunction`}, each traced with the names of those before it.
+
+        Returns: the stream that comes out; a tuple if there are several.
+        """
         for each in inputs:
             if not isinstance(each, Stream) or each.flow is not self:
                 other = "a stream of another flow" if isinstance(each, Stream) else repr(each)
@@ -165,34 +188,34 @@ class Flow:
                     f"{kind} takes streams of flow '{self.name}', found {other}"
                     f" ({location.text()})"
                 )
-        if traced is not None:
-            attrs = {**attrs, "function": traced.name}
+        traced = traced or {}
+        attrs = {**attrs, **{attr: function.name for attr, function in traced.items()}}
         name = _choose(kind, name, self._names)
         names = [name, *(f"{name}.{i}" for i in range(1, outputs))]
         self._builder.set_location(*location.of_caller())
         ports = [each._port for each in inputs]
-        builder = None if traced is None else traced.builder
-        vertex = self._builder.add_vertex(names, kind, ports, attrs, builder)
+        builders = [function.builder for function in traced.values()]
+        vertex = self._builder.add_vertex(names, kind, ports, attrs, builders)
         self._names.update(names)
-        if traced is not None:
-            self._function_names = traced.names
+        for function in traced.values():
+            self._function_names = function.names
         if kind == "output":
             self.outputs[name] = inputs[0].types
         streams = tuple(Stream(self, vertex, names[i], i) for i in range(outputs))
         return streams[0] if outputs == 1 else streams
 
-    def _add_feedback(self, loop, name, types):
-        """Returns: (vertex, name) of a feedback whose input is to come."""
-        name = _choose("feedback", name, self._names)
+    def _add_open(self, kind, loop, types, attrs, name):
+        """Returns: (vertex, name) of a vertex whose input is to come."""
+        name = _choose(kind, name, self._names)
         self._builder.set_location(*location.of_caller())
         texts = list(map(columns.column_text, types))
-        vertex = self._builder.add_feedback(name, loop, texts)
+        vertex = self._builder.add_open(name, kind, loop, texts, attrs)
         self._names.add(name)
         return vertex, name
 
-    def _close_feedback(self, vertex, stream, attrs):
+    def _close(self, vertex, stream, attrs):
         self._builder.set_location(*location.of_caller())
-        self._builder.close_feedback(vertex, stream._port, attrs)
+        self._builder.close(vertex, stream._port, attrs)
 
 
 def _choose(kind, name, taken):

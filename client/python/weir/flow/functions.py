@@ -15,12 +15,14 @@ class TracedFunction:
       name: in the flow.
       builder: the native program that holds it and what it calls.
       names: of all functions of the flow when this one is part of it.
+      results: (element type, shape) of each result.
     """
 
-    def __init__(self, name, builder, names):
+    def __init__(self, name, builder, names, results):
         self.name = name
         self.builder = builder
         self.names = names
+        self.results = results
 
 
 def trace_function(function, kind, types, taken, *, results=None, call=None, rows=None):
@@ -62,9 +64,10 @@ def trace_function(function, kind, types, taken, *, results=None, call=None, row
         raise errors.InvalidArgument(
             f"the function of {kind} uses the variable '{sorted(trace.variables)[0]}'"
             f" ({location.text()}); functions of a flow have no state, so keep it in a vertex, such"
-            " as reduce_by_key"
+            " as variable or reduce_by_key"
         )
-    return TracedFunction(entry, trace.builder, names)
+    types = tuple((value.dtype_name, value.shape) for value in values)
+    return TracedFunction(entry, trace.builder, names, types)
 
 
 def batch_size():
@@ -88,16 +91,26 @@ def children(returned):
     return [core.scalar(leaves[0].shape[0], "i64"), *leaves]
 
 
-def combiner(function, count):
-    """Returns: what calls a function of two records with the columns of both: with two arrays, or
-    with two tuples where there are more columns than one.
+def of_groups(function, *counts):
+    """Returns: what calls a function with the columns of several records, so many of each: with an
+    array for each record, or a tuple where it has more columns than one; nothing where it has none.
     """
 
     def call(arrays):
-        halves = arrays[:count], arrays[count:]
-        return function(*(half[0] if count == 1 else tuple(half) for half in halves))
+        arguments, first = [], 0
+        for count in filter(None, counts):
+            group = arrays[first : first + count]
+            arguments.append(group[0] if count == 1 else tuple(group))
+            first += count
+        return function(*arguments)
 
     return call
+
+
+def taken_of(function, keys):
+    """Returns: the columns of a key that a function takes: all, or none if it has no parameter."""
+    signature = _parameters(function)
+    return () if signature is not None and not signature.parameters else tuple(keys)
 
 
 def _identifier(name):

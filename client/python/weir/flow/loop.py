@@ -2,6 +2,7 @@
 
 from weir import errors, location
 from weir.flow import columns
+from weir.flow.open_stream import OpenStream
 from weir.flow.stream import Stream
 
 
@@ -60,7 +61,7 @@ class Loop:
                 f"feedback in loop '{self.name}' needs like=: {what} entered the loop"
                 f" ({location.text()})"
             )
-        made = self.flow._add_feedback(self._number, name, types)
+        made = self.flow._add_open("feedback", self._number, types, {}, name)
         feedback = Feedback(self, *made)
         self._open[feedback.name] = location.text()
         return feedback
@@ -81,7 +82,7 @@ class Loop:
         return f"weir.flow.Loop({self.name})"
 
 
-class Feedback(Stream):
+class Feedback(OpenStream):
     """A stream of records that come from the trip before."""
 
     def __init__(self, loop, vertex, name):
@@ -96,14 +97,5 @@ class Feedback(Stream):
           bound: how many trips there are at most. What would begin another one is dropped. Without
             it the loop ends when nothing goes round any more.
         """
-        if self.name not in self._loop._open:
-            raise errors.FailedPrecondition(
-                f"something is fed back to '{self.name}' already ({location.text()})"
-            )
-        if tuple(stream.types) != tuple(self.types):
-            raise errors.InvalidArgument(
-                f"'{self.name}' takes {columns.text(self.types)} and is set to '{stream.name}',"
-                f" {columns.text(stream.types)} ({location.text()})"
-            )
-        self.flow._close_feedback(self._port[0], stream, {} if bound is None else {"bound": bound})
+        self._set(stream, {} if bound is None else {"bound": bound})
         del self._loop._open[self.name]

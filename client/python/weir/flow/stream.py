@@ -47,7 +47,7 @@ class Stream:
             where there is no such element of a list: "stop" ends the flow, "drop" leaves the record
             out, and `Job.failures` tells of it.
         """
-        traced = self._trace("map", function)
+        traced = {"function": self._trace("map", function)}
         attrs = {} if on_failure == "stop" else {"on_failure": on_failure}
         return self.flow._add("map", [self], attrs, name, traced=traced)
 
@@ -68,7 +68,7 @@ class Stream:
         """Returns: two streams, the records for which a function, which returns one bool, is true,
         and the others.
         """
-        traced = self._trace("switch", function)
+        traced = {"function": self._trace("switch", function)}
         return self.flow._add("switch", [self], {}, name, outputs=2, traced=traced)
 
     def concat(self, *others, name=None):
@@ -108,7 +108,7 @@ class Stream:
         """
         if function is None:
             return self.flow._add("collect", [self], {}, name)
-        traced = self._trace("collect", function, rows=functions.batch_size())
+        traced = {"function": self._trace("collect", function, rows=functions.batch_size())}
         return self.flow._add("collect", [self], {}, name, traced=traced)
 
     def reduce_by_key(self, keys, combine, state="time", emit="updates", name=None):
@@ -122,15 +122,12 @@ class Stream:
         Floats are summed in f64, in the order of records. Integers wrap in their own type.
         """
         attrs = {"keys": keys, **_kept(state, emit)}
-        traced = None
+        traced = {}
         if callable(combine):
             values = self.types[keys:]
-            traced = functions.trace_function(
-                combine,
-                "reduce_by_key",
-                values + values,
-                self.flow._function_names,
-                call=functions.combiner(combine, len(values)),
+            call = functions.of_groups(combine, len(values), len(values))
+            traced["function"] = self._trace(
+                "reduce_by_key", combine, types=values + values, call=call
             )
         else:
             attrs["combine"] = combine
@@ -163,6 +160,43 @@ class Stream:
         """Returns: the records of this stream whose keys are in another one."""
         return self.flow._add("semijoin", [self, other], {"keys": keys, **_kept(state)}, name)
 
+    def variable(self, updates, init, assign, keys=0, order="time", name=None):
+        """Reads state that another stream changes and that outlives epochs.
+
+        Each key has a value: some columns. A record of this stream comes out with the value of its
+        key behind its own columns. A record of `updates` makes `assign` of the value and its own
+        columns the new value, in one step; nothing comes out.
+
+        What is computed from a value may change it later, through `Flow.delayed`: after one epoch,
+        and each epoch sees what the one before made of the value; after s, and s epochs are under
+        way together, with values s epochs old.
+
+        Args:
+          updates: a stream whose first `keys` columns have the types of this one's.
+          init: returns the value of a key to begin with: an array, a number or several in a tuple.
+            A function without parameters, or of the columns of the key.
+          assign: a function of a value and an update that returns a value: two arrays, or tuples of
+            them where there are more columns than one; of a value alone if updates have no columns
+            behind the key.
+          keys: how many of the first columns are the key; 0, there is one value.
+          order: "time", a read sees exactly the updates at its time and before; updates of a time
+            are assigned in the order of records. "relaxed", a read sees those that came so far: no
+            wait, and results that depend on timing.
+        """
+        started = self._trace("init", init, types=functions.taken_of(init, self.types[:keys]))
+        given = tuple(updates.types[keys:]) if isinstance(updates, Stream) else ()
+        value = started.results
+        assigned = self._trace(
+            "assign",
+            assign,
+            types=value + given,
+            taken=started.names,
+            call=functions.of_groups(assign, len(value), len(given)),
+        )
+        attrs = {"keys": keys} if order == "time" else {"keys": keys, "order": order}
+        traced = {"init": started, "assign": assigned}
+        return self.flow._add("variable", [self, updates], attrs, name, traced=traced)
+
     # --- Times.
 
     def delay(self, epochs, name=None):
@@ -188,13 +222,14 @@ class Stream:
         """Shows under this name which times are complete here."""
         self.flow._add("probe", [self], {}, name, outputs=0)
 
-    def _trace(self, kind, function, **how):
-        return functions.trace_function(
-            function, kind, self.types, self.flow._function_names, **how
-        )
+    def _trace(self, kind, function, types=None, taken=None, **how):
+        types = self.types if types is None else types
+        taken = self.flow._function_names if taken is None else taken
+        return functions.trace_function(function, kind, types, taken, **how)
 
     def _call(self, kind, function, name, **how):
-        return self.flow._add(kind, [self], {}, name, traced=self._trace(kind, function, **how))
+        traced = {"function": self._trace(kind, function, **how)}
+        return self.flow._add(kind, [self], {}, name, traced=traced)
 
 
 def _kept(state, emit="updates"):
