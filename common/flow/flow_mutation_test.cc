@@ -65,6 +65,10 @@ func @fold(%a: f32[], %b: f32[]) -> (f32[]) {
   %c = subtract(%a, %b)
   return %c
 }
+func @zero() -> (f32[]) {
+  %zero = constant {value = f32[] {0}}
+  return %zero
+}
 func @even(%k: i64[], %v: f32[]) -> (bool[]) {
   %one = constant {value = i64[] {1}}
   %is = less(%k, %one)
@@ -87,6 +91,9 @@ flow @parts {
   %f = leave(%d)
   %g = leave(%f)
   %out = output(%g)
+  %late = delay(%some) {epochs = 1}
+  %seen = variable(%in, %late) {keys = 1, init = "zero", assign = "fold", order = "relaxed"}
+  %p = probe(%seen)
 }
 )"};
 

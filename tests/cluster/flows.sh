@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Flows with the `weir` command on a coordinator and workers as processes: records of several epochs
-# come out as they should, a client may leave and another go on, a killed worker fails its flow and
-# nothing else, a cancelled flow ends.
+# come out as they should, a client may leave and another go on, a flow from Python trains a
+# network, a killed worker fails its flow and nothing else, a cancelled flow ends.
 # usage: tests/cluster/flows.sh
 set -euo pipefail
 name=flows
@@ -84,6 +84,9 @@ expect "the next epoch, and the end" weir send "$id" words "$scratch/c.npy" --cl
 expect "the flow succeeds" weir wait "$id" --timeout 30
 expect "who takes has everything" await 20 received "0: 7 3" "0: 8 1" "0: 9 1" "1: 8 3" "1: 1 1"
 expect "and ends" wait "$receiver"
+expect "a network learns from a stream as in a loop" \
+  env WEIR_ADDRESS="$server" PYTHONPATH="$bin/../python" \
+  /usr/bin/python3 client/examples/online_training.py
 
 need "another flow runs" submit
 expect "it has records" weir send "$id" words "$scratch/a.npy"

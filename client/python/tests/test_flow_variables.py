@@ -41,14 +41,14 @@ def test_a_variable_with_several_columns_that_begin_with_the_key(flow):
     def assign(value, update):
         total, counts = value
         number, weights = update
-        return total + number * wnp.sum(weights), counts + np.array([1, number > 0], "i4")
+        return total + number * wnp.sum(weights), counts + wnp.where(number > 0, 1, 0)
 
     values = reads.variable(updates, init=first, assign=assign, keys=1, name="values")
     assert values.types[2:] == (("f64", ()), ("i32", (2,)))
-    chosen = values.map(lambda key, vector, total, counts: (key, total, counts[0]))
+    chosen = values.map(lambda key, vector, total, counts: (key, total, counts[1]))
     changes = [(0, ([7, 7], [2, 0], [[1, 2], [5, 5]]))]
     assert run(chosen, [(0, ([7, 8], np.zeros((2, 2))))], {"updates": changes}) == {
-        0: [(7, 13, 2, 1), (8, 8, 0, 1)]
+        0: [(7, 13, 1, 1), (8, 8, 0, 1)]
     }
 
 

@@ -99,6 +99,7 @@ inline absl::StatusOr<TimedOutputs> OracleOutputs(const Flow& flow,
   std::unique_ptr<ReferenceVertex> oracle = MakeReferenceGroups(flow, vertex);
   if (oracle == nullptr) oracle = MakeReferenceReduce(flow, vertex);
   if (oracle == nullptr) oracle = MakeReferenceJoin(vertex);
+  if (oracle == nullptr) oracle = MakeReferenceVariable(flow, vertex);
   std::map<Timestamp, std::vector<RecordBag>> bags;
   for (const TestFrame& frame : frames) {
     std::vector<RecordBag>& inputs = bags[frame.time];
