@@ -9,6 +9,7 @@
 #include "common/flow/flow_wire.h"
 #include "common/ir/text.h"
 #include "common/tensor/digest.h"
+#include "server/flows/pipelined/pipelined.h"
 #include "server/jobs/compiled_program.h"
 #include "server/jobs/program_loader.h"
 
@@ -113,6 +114,7 @@ absl::StatusOr<PreparedFlow> PrepareFlow(const v1::DeployRequest& request, const
   if (!request.name().empty()) options.functions.file = request.name();
   options.functions.max_nodes = static_cast<int64_t>(limits.max_nodes);
   WEIR_ASSIGN_OR_RETURN(Flow flow, ParseFlow(request.flow(), options));
+  WEIR_RETURN_IF_ERROR(BringOutPipelined(&flow));
   return Prepare(std::move(flow), request);
 }
 
