@@ -1,13 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cctype>
-#include <iterator>
-#include <random>
 #include <string>
 #include <string_view>
 
 #include "common/flow/flow_text.h"
+#include "common/ir/text_mutation_testing.h"
 #include "common/timely/topology.h"
 
 namespace weir {
@@ -86,7 +84,9 @@ flow @parts {
   %b = concat(%a, %again)
   %c = enter(%b) {loop = "inner", trip = 3}
   %d = zip(%c, %c) {hold = [1]}
-  %e = leave(%c)
+  %m = merge(%c) loc("b.py":7:1)
+  %o = after(%m, %d, %c) {hold = [2], unmatched = "stop"}
+  %e = leave(%o)
   %again = feedback(%e) {bound = 3}
   %f = leave(%d)
   %g = leave(%f)
@@ -134,6 +134,8 @@ constexpr std::string_view kFragments[] = {"%all",
                                            "switch",
                                            "join",
                                            "count",
+                                           "after(",
+                                           "hold = [",
                                            "input()",
                                            "f32[",
                                            "%\"",
@@ -143,53 +145,13 @@ constexpr std::string_view kFragments[] = {"%all",
                                            "-1",
                                            "0"};
 
-class Mutator {
- public:
-  explicit Mutator(uint32_t seed) : random_(seed) {}
-
-  std::string Mutate(std::string text) {
-    for (size_t changes = 1 + Pick(4); changes > 0; --changes) Change(&text);
-    return text;
-  }
-
-  size_t Pick(size_t limit) { return random_() % limit; }
-
- private:
-  void Change(std::string* text) {
-    const size_t at = Pick(text->size() + 1);
-    const size_t length = Pick(Pick(8) == 0 ? 200 : 8);
-    switch (Pick(6)) {
-      case 0:
-        text->erase(at, length);
-        break;
-      case 1:
-        text->insert(at, kFragments[Pick(std::size(kFragments))]);
-        break;
-      case 2:
-        text->insert(at, text->substr(Pick(text->size() + 1), length));
-        break;
-      case 3:
-        if (at < text->size()) (*text)[at] = static_cast<char>(random_());
-        break;
-      case 4:
-        text->replace(at, std::min(length, text->size() - at),
-                      kFragments[Pick(std::size(kFragments))]);
-        break;
-      default:
-        if (Pick(4) == 0) text->resize(at);
-    }
-  }
-
-  std::mt19937 random_;
-};
-
 TEST(FlowMutation, GivesAnErrorOrASoundFlow) {
-  Mutator mutator(11);
+  TextMutator mutator(11, kFragments);
   int parsed = 0;
   int tracked = 0;
   constexpr int kRounds = 10'000;
   for (int round = 0; round < kRounds; ++round) {
-    const std::string text = mutator.Mutate(std::string(kFlows[mutator.Pick(std::size(kFlows))]));
+    const std::string text = mutator.Mutate(kFlows);
     const absl::StatusOr<Flow> flow = ParseFlow(text);
     if (!flow.ok()) {
       ASSERT_EQ(flow.status().code(), absl::StatusCode::kInvalidArgument) << text;

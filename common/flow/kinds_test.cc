@@ -109,6 +109,13 @@ constexpr Case kCases[] = {
      "@rows takes (i64[m], f32[m,3]) and is given (i64[], f32[3])"},
     {" = map(%in) {function = \"same\", on_failure = \"skip\"}",
      "on_failure = \"skip\"; it is stop or drop"},
+    {" = map(%in) {function = \"same\", pipelined = \"all\", hold_bytes = 8}", "(i64[], f32[3])"},
+    {" = map(%in) {function = \"same\", pipelined = \"yes\"}",
+     "pipelined = \"yes\"; it is loops or all"},
+    {" = map(%in) {function = \"same\", pipelined = \"loops\", hold_bytes = 0}",
+     "hold_bytes = 0; it is at least 1"},
+    {" = map(%in) {function = \"same\", hold_bytes = 8}",
+     "hold_bytes is of pipelined loops; pipelined is missing"},
     {" = filter(%in) {function = \"is\"}", "(i64[], f32[3])"},
     {" = filter(%in) {function = \"lone\"}", "the function returns (i64[]), not (bool[])"},
     {", %y = switch(%in) {function = \"is\"}", "(i64[], f32[3]) (i64[], f32[3])"},
@@ -126,6 +133,16 @@ constexpr Case kCases[] = {
      "the function returns up to 65537 records for one; up to 65536 are possible"},
     {" = concat(%in, %other)", "its inputs have records of (i64[], f32[3]) and (i64[], bool[])"},
     {" = concat()", "it has 0 inputs and takes 1 or more"},
+    {" = merge(%in, %in)", "(i64[], f32[3])"},
+    {" = merge(%in, %other)", "its inputs have records of (i64[], f32[3]) and (i64[], bool[])"},
+    {" = after(%in, %other)", "(i64[], f32[3])"},
+    {" = after(%in)", "it has 1 inputs and takes 2 or more"},
+    {" = after(%in, %other) {hold = [1]}",
+     "hold keeps records for the trips of a loop, and it is in none"},
+    {" = after(%inside, %inside) {hold = [1, 0]}",
+     "hold names all inputs; one at least has records for one trip each"},
+    {" = after(%in, %other) {unmatched = \"wait\"}", "unmatched = \"wait\"; it is drop or stop"},
+    {" = zip(%in, %other) {unmatched = \"stop\"}", "(i64[], f32[3], i64[], bool[])"},
     {" = zip(%in, %other)", "(i64[], f32[3], i64[], bool[])"},
     {" = zip(%in, %other) {hold = [1]}",
      "hold keeps records for the trips of a loop, and it is in none"},
@@ -266,6 +283,8 @@ TEST(Kinds, RecordsGoToTheWorkerThatHasTheirKey) {
   EXPECT_EQ(OneVertex(" = variable(%in, %other) {keys = 1, init = \"zero\", assign = \"put\"}")
                 .RouteTo(1),
             "key 1");
+  EXPECT_EQ(OneVertex(" = after(%in, %other)").RouteTo(1), "origin 0");
+  EXPECT_EQ(OneVertex(" = merge(%in, %in)").RouteTo(1), "origin 0");
 }
 
 TEST(Kinds, SummariesSayTheLeastThatHappensToATime) {

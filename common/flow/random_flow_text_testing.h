@@ -93,7 +93,8 @@ class RandomFlowText {
     inside.is_signed |= may_sign && streams_.Chance(0.3);
     inside.name = StrCat("back_", loop);
     const size_t back = streams_.Add(inside);
-    size_t around = streams_.AddVertex("concat", {enter, back}, "", {inside});
+    const bool merges = stays_unique && streams_.Chance(0.5);
+    size_t around = streams_.AddVertex(merges ? "merge" : "concat", {enter, back}, "", {inside});
     streams_.at(around).is_unique = stays_unique;  // they come in different trips
     for (int64_t i = 1 + streams_.Below(3); i > 0; --i) {
       if (stays_unique) {

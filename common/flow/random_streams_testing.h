@@ -120,7 +120,8 @@ class RandomStreams {
 
  private:
   inline static const std::set<std::string_view> kKeepsRecords = {
-      "input", "map", "filter", "switch", "exchange", "inspect", "delay", "enter", "zip"};
+      "input", "map",   "filter", "switch", "exchange", "inspect",
+      "delay", "enter", "zip",    "merge",  "after"};
 
   Random& random_;
   std::string text_;

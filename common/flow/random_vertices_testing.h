@@ -72,7 +72,8 @@ class RandomVertices {
     const RecordType type = out.type;
     const std::optional<size_t> other_unique = streams_.Unique(from);
     if (out.is_unique && other_unique && streams_.Chance(0.4)) return Zip(from, *other_unique);
-    switch (streams_.Below(18)) {
+    if (out.is_unique && streams_.Chance(0.15)) return Branches(from);
+    switch (streams_.Below(19)) {
       case 0:
         out.type = {I64(), F32()};
         streams_.AddVertex("map", {from}, Calls(functions_.Pair(type)), {out});
@@ -106,6 +107,7 @@ class RandomVertices {
       case 12:
       case 13:
       case 14:
+      case 15:
         return Reduce(from);
       case 7:
       case 8:
@@ -118,8 +120,8 @@ class RandomVertices {
         out.type = {I64(), I64()};
         streams_.AddVertex("collect", {from}, Calls(functions_.Extent(type)), {out});
         return;
-      case 15:
       case 16:
+      case 17:
         return variables_.Add(from);
       default:
         break;
@@ -160,13 +162,32 @@ class RandomVertices {
                               {out});
   }
 
-  // Of two streams with one record of an origin at most. A record that is there once for all trips
-  // of a loop may be held.
+  // Of two streams with one record of an origin at most; the second one gives columns or only says
+  // when. A record that is there once for all trips of a loop may be held.
   void Zip(size_t from, size_t other) {
     Stream out = streams_.at(from);
-    const bool holds = streams_.at(other).is_once && streams_.Chance(0.7);
+    const std::string attributes =
+        streams_.at(other).is_once && streams_.Chance(0.7) ? "hold = [1]" : "";
+    if (streams_.Chance(0.5)) {
+      streams_.AddVertex("after", {from, other}, attributes, {out});
+      return;
+    }
     out.type.insert(out.type.end(), streams_.at(other).type.begin(), streams_.at(other).type.end());
-    streams_.AddVertex("zip", {from, other}, holds ? "hold = [1]" : "", {out});
+    streams_.AddVertex("zip", {from, other}, attributes, {out});
+  }
+
+  // A branch as TensorFlow has it: each record goes one of two ways and both meet again, where
+  // every record has its own for a partner.
+  void Branches(size_t from) {
+    const Stream out = streams_.at(from);
+    const int variant = static_cast<int>(streams_.Below(3));
+    const size_t yes =
+        streams_.AddVertex("switch", {from}, Calls(functions_.Most(out.type, variant)), {out, out});
+    const size_t then =
+        streams_.AddVertex("map", {yes}, Calls(functions_.Shift(out.type, variant)), {out});
+    const size_t both = streams_.AddVertex("merge", {then, yes + 1}, "", {out});
+    if (streams_.Chance(0.5)) return;
+    streams_.AddVertex("after", {from, both}, "unmatched = \"stop\"", {out});
   }
 
   void Count(size_t from) {

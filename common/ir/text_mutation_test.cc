@@ -1,7 +1,9 @@
-#include <random>
+#include <string>
+#include <string_view>
 
 #include "common/ir/test_catalog.h"
 #include "common/ir/text.h"
+#include "common/ir/text_mutation_testing.h"
 #include "common/ir/verify.h"
 #include "gtest/gtest.h"
 
@@ -63,54 +65,13 @@ constexpr std::string_view kFragments[] = {"%x",     "%",
                                            "min(",   "*",
                                            "+"};
 
-class Mutator {
- public:
-  explicit Mutator(uint32_t seed) : random_(seed) {}
-
-  std::string Mutate(std::string text) {
-    for (size_t changes = 1 + Pick(4); changes > 0; --changes) Change(&text);
-    return text;
-  }
-
-  size_t Pick(size_t limit) { return random_() % limit; }
-
- private:
-  void Change(std::string* text) {
-    const size_t at = Pick(text->size() + 1);
-    const size_t length = Pick(Pick(8) == 0 ? 200 : 8);
-    switch (Pick(6)) {
-      case 0:
-        text->erase(at, length);
-        break;
-      case 1:
-        text->insert(at, kFragments[Pick(std::size(kFragments))]);
-        break;
-      case 2:
-        text->insert(at, text->substr(Pick(text->size() + 1), length));
-        break;
-      case 3:
-        if (at < text->size()) (*text)[at] = static_cast<char>(random_());
-        break;
-      case 4:
-        text->replace(at, std::min(length, text->size() - at),
-                      kFragments[Pick(std::size(kFragments))]);
-        break;
-      default:
-        if (Pick(4) == 0) text->resize(at);
-    }
-  }
-
-  std::mt19937 random_;
-};
-
 TEST(TextMutationTest, GivesAnErrorOrASoundProgram) {
   const TestCatalog catalog;
-  Mutator mutator(11);
+  TextMutator mutator(11, kFragments);
   int parsed = 0;
   constexpr int kRounds = 10'000;
   for (int round = 0; round < kRounds; ++round) {
-    const std::string text =
-        mutator.Mutate(std::string(kPrograms[mutator.Pick(std::size(kPrograms))]));
+    const std::string text = mutator.Mutate(kPrograms);
     const absl::StatusOr<Graph> graph = Parse(text, catalog);
     if (!graph.ok()) {
       ASSERT_EQ(graph.status().code(), absl::StatusCode::kInvalidArgument) << text;

@@ -7,8 +7,10 @@
 #include "common/base/status.h"
 #include "common/flow/flow_text.h"
 #include "common/flow/flow_wire.h"
+#include "common/ir/names.h"
 #include "common/ir/text.h"
 #include "common/tensor/digest.h"
+#include "server/flows/pipelined/pipelined.h"
 #include "server/jobs/compiled_program.h"
 #include "server/jobs/program_loader.h"
 
@@ -38,6 +40,16 @@ std::set<std::string> ReachedFrom(const Graph& graph, const std::string& name) {
     for (std::string& callee : CalleesOf(graph, *function)) open.push_back(std::move(callee));
   }
   return reached;
+}
+
+// A number reads back as no name, and inputs are found by name.
+void NameParameters(Graph* program) {
+  int number = 0;
+  for (const ValueId parameter : program->region(program->entry().body).args) {
+    std::string& name = program->value(parameter).name;
+    if (name.empty() || IsAllDigits(name)) name = StrCat("column", number);
+    ++number;
+  }
 }
 
 absl::Status CheckRequest(const v1::DeployRequest& request, const Limits& limits) {
@@ -73,6 +85,7 @@ absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string&
     if (function.name != name && reached.contains(function.name)) kept.push_back(function);
   }
   alone.functions() = std::move(kept);
+  NameParameters(&alone);
   v1::Program program;
   program.set_format(v1::Program::FORMAT_TEXT);
   program.set_mode(v1::Program::MODE_VECTORIZED);
@@ -113,6 +126,7 @@ absl::StatusOr<PreparedFlow> PrepareFlow(const v1::DeployRequest& request, const
   if (!request.name().empty()) options.functions.file = request.name();
   options.functions.max_nodes = static_cast<int64_t>(limits.max_nodes);
   WEIR_ASSIGN_OR_RETURN(Flow flow, ParseFlow(request.flow(), options));
+  WEIR_RETURN_IF_ERROR(BringOutPipelined(&flow));
   return Prepare(std::move(flow), request);
 }
 

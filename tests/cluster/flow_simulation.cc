@@ -95,7 +95,8 @@ FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options
     peer.set_worker_id(static_cast<uint64_t>(rank) + 1);
     peer.set_name("w" + std::to_string(rank));
   }
-  flow_setup.functions = ReferenceFunctions(*flow_);
+  flow_setup.functions = options_.functions;
+  flow_setup.functions.merge(ReferenceFunctions(*flow_));
   for (int rank = 0; rank < options_.workers; ++rank) {
     auto joined = progress_->Join(rank + 1, "w" + std::to_string(rank), now_);
     EXPECT_TRUE(joined.ok()) << joined.status();

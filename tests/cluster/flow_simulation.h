@@ -41,6 +41,8 @@ class FlowSimulation {
     uint64_t seed = 1;
     int64_t channel_bytes = int64_t{4} << 20;
     uint64_t generation = 1;
+    // By name, in place of those of the flow.
+    std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions = {};
   };
   // Records of an output, by epoch.
   using Outputs = std::map<VertexId, std::map<int64_t, std::vector<RecordBatch>>>;

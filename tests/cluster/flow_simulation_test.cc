@@ -8,6 +8,7 @@
 
 #include "common/flow/flow_text.h"
 #include "common/flow/reference_flow.h"
+#include "tests/cluster/example_flows.h"
 
 namespace weir {
 namespace {
@@ -19,51 +20,6 @@ std::shared_ptr<const Flow> FlowOf(std::string_view text) {
   EXPECT_TRUE(flow.ok()) << flow.status();
   return std::make_shared<const Flow>(*std::move(flow));
 }
-
-// Collatz: trips until a number is 1; what comes out says how many it took.
-constexpr char kCollatz[] = R"(
-func @start(%n: i64[]) -> (i64[], i64[]) {
-  %zero = constant {value = i64[] {0}} : i64[]
-  return %n, %zero
-}
-func @step(%n: i64[], %trips: i64[]) -> (i64[], i64[]) {
-  %one = constant {value = i64[] {1}} : i64[]
-  %two = constant {value = i64[] {2}} : i64[]
-  %three = constant {value = i64[] {3}} : i64[]
-  %half = floor_divide(%n, %two) : i64[]
-  %rest = floor_mod(%n, %two) : i64[]
-  %odd = equal(%rest, %one) : bool[]
-  %triple = multiply(%n, %three) : i64[]
-  %up = add(%triple, %one) : i64[]
-  %next = select(%odd, %up, %half) : i64[]
-  %count = add(%trips, %one) : i64[]
-  return %next, %count
-}
-func @going(%n: i64[], %trips: i64[]) -> (bool[]) {
-  %one = constant {value = i64[] {1}} : i64[]
-  %is = greater(%n, %one) : bool[]
-  return %is
-}
-func @done(%n: i64[], %trips: i64[]) -> (bool[]) {
-  %one = constant {value = i64[] {1}} : i64[]
-  %is = less_equal(%n, %one) : bool[]
-  return %is
-}
-flow @collatz {
-  loop @trips
-  %numbers = input() {types = ["i64[]"]}
-  %pairs = map(%numbers) {function = "start"}
-  %inside = enter(%pairs) {loop = "trips"}
-  %all = concat(%inside, %again)
-  %some = filter(%all) {function = "going"}
-  %moved = exchange(%some) {keys = 1}
-  %next = map(%moved) {function = "step"}
-  %again = feedback(%next)
-  %ready = filter(%all) {function = "done"}
-  %out = leave(%ready)
-  %result = output(%out)
-}
-)";
 
 RecordBatch Numbers(int64_t first, int64_t count, int64_t origin) {
   Tensor numbers(DType::kI64, {count});
@@ -80,7 +36,7 @@ int64_t TripsOf(int64_t n) {
 TEST(FlowSimulation, ALoopOverWorkersEndsWithWhatASequentialOneGives) {
   const std::shared_ptr<const Flow> flow = FlowOf(kCollatz);
   const VertexId input = flow->FindVertex("numbers");
-  const VertexId output = flow->FindVertex("result");
+  const VertexId output = flow->FindVertex("out");
   for (int workers = 1; workers <= 4; ++workers) {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
       SCOPED_TRACE("workers " + std::to_string(workers) + ", seed " + std::to_string(seed));
@@ -118,7 +74,7 @@ class CollatzRun {
   }
 
   std::vector<int64_t> Trips() const {
-    const VertexId output = flow->FindVertex("result");
+    const VertexId output = flow->FindVertex("out");
     const auto epochs = cluster.outputs().find(output);
     if (epochs == cluster.outputs().end()) return {};
     const RecordBatch all =
@@ -269,75 +225,7 @@ flow @many {
   EXPECT_GT(batches.size(), 2u);
 }
 
-// Steps of one value each, as TensorFlow's control flow ops make them: y = x; while y < 1000: y = y
-// * x. The x of each example is held for all trips; nothing dead circulates.
-constexpr char kPowers[] = R"(
-func @small(%y: i64[]) -> (bool[]) {
-  %limit = constant {value = i64[] {1000}} : i64[]
-  %is = less(%y, %limit) : bool[]
-  return %is
-}
-func @times(%y: i64[], %x: i64[]) -> (i64[]) {
-  %next = multiply(%y, %x) : i64[]
-  return %next
-}
-flow @powers {
-  loop @trips
-  %xs = input() {types = ["i64[]"]}
-  %y0 = enter(%xs) {loop = "trips"}
-  %x = enter(%xs) {loop = "trips"}
-  %y = concat(%y0, %next)
-  %go, %stop = switch(%y) {function = "small"}
-  %both = zip(%go, %x) {hold = [1]}
-  %more = map(%both) {function = "times"}
-  %next = feedback(%more)
-  %result = leave(%stop)
-  %out = output(%result)
-}
-)";
-
-// A cycle with two entries: odd numbers begin behind the halving, even ones in front of it.
-constexpr char kIrreducible[] = R"(
-func @even(%n: i64[]) -> (bool[]) {
-  %one = constant {value = i64[] {1}} : i64[]
-  %two = constant {value = i64[] {2}} : i64[]
-  %rest = floor_mod(%n, %two) : i64[]
-  %is = less(%rest, %one) : bool[]
-  return %is
-}
-func @halve(%n: i64[]) -> (i64[]) {
-  %two = constant {value = i64[] {2}} : i64[]
-  %half = floor_divide(%n, %two) : i64[]
-  return %half
-}
-func @less_one(%n: i64[]) -> (i64[]) {
-  %one = constant {value = i64[] {1}} : i64[]
-  %next = subtract(%n, %one) : i64[]
-  return %next
-}
-func @positive(%n: i64[]) -> (bool[]) {
-  %zero = constant {value = i64[] {0}} : i64[]
-  %is = greater(%n, %zero) : bool[]
-  return %is
-}
-flow @irreducible {
-  loop @trips
-  %n = input() {types = ["i64[]"]}
-  %inside = enter(%n) {loop = "trips"}
-  %even, %odd = switch(%inside) {function = "even"}
-  %to_halve = concat(%even, %again)
-  %moved = exchange(%to_halve) {keys = 1}
-  %halved = map(%moved) {function = "halve"}
-  %to_count = concat(%odd, %halved)
-  %counted = map(%to_count) {function = "less_one"}
-  %go, %stop = switch(%counted) {function = "positive"}
-  %again = feedback(%go)
-  %result = leave(%stop)
-  %out = output(%result)
-}
-)";
-
-class ValueFlow : public ::testing::TestWithParam<const char*> {};
+class ValueFlow : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ValueFlow, GivesWhatTheOracleGivesUnderAnyTiming) {
   const std::shared_ptr<const Flow> flow = FlowOf(GetParam());
@@ -370,10 +258,7 @@ TEST_P(ValueFlow, GivesWhatTheOracleGivesUnderAnyTiming) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ValueFlow, ::testing::Values(kPowers, kIrreducible),
-                         [](const auto& info) {
-                           return std::string(info.param == kPowers ? "Powers" : "Irreducible");
-                         });
+INSTANTIATE_TEST_SUITE_P(All, ValueFlow, ::testing::Values(kPowers, TwoEntries()));
 
 TEST(ValueFlow, TwoValuesOfOneExampleAtOneTimeAreAnError) {
   const std::shared_ptr<const Flow> flow = FlowOf(R"(

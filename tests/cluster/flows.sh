@@ -41,8 +41,8 @@ words() {
 numpy.save(sys.argv[1], numpy.array([int(w) for w in sys.argv[2:]], dtype=numpy.int64))' "$@"
 }
 
-# submit: leaves the id of a word count that runs as $id.
-submit() { id=$(weir submit "$flow" -q --timeout 60); }
+# submit [FILE]: leaves the id of a flow that runs, a word count, as $id.
+submit() { id=$(weir submit "${1:-$flow}" -q --timeout 60); }
 
 # received TEXT: what was written to received.log, whose lines have no order, is TEXT.
 received() { diff <(sort "$scratch/received.log") <(printf '%s\n' "$@" | sort); }
@@ -94,6 +94,14 @@ expect "it has records" weir send "$id" words "$scratch/a.npy"
 expect "kill -9 of a worker fails it" exits 1 weir wait "$id" --timeout 20
 expect "the message names the worker" grep -w w2 <(weir status "$id")
 expect "the coordinator lists the two others" await 5 workers_are "$server" 2
+
+need "they run a cycle with two entries" submit tests/data/flows/two_entries.flow
+weir receive "$id" out >"$scratch/received.log" 2>"$scratch/receive.log" &
+receiver=$!
+expect "numbers for it" weir send "$id" numbers "$scratch/b.npy" --close
+expect "it ends" weir wait "$id" --timeout 30
+expect "it says how often it took one" await 20 received "0: 7 3" "0: 9 3"
+expect "and who takes has ended" wait "$receiver"
 
 need "they run the next flow" submit
 expect "which can be cancelled" weir cancel "$id"

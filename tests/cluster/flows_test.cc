@@ -14,6 +14,7 @@
 #include "client/embedded/embedded_cluster.h"
 #include "common/flow/flow_text.h"
 #include "common/flow/reference_flow.h"
+#include "tests/cluster/example_flows.h"
 #include "tests/cluster/grpc_test_cluster.h"
 #include "weir/v1/flows.grpc.pb.h"
 
@@ -34,50 +35,6 @@ flow @word_count {
   %out = output(%counts)
 })";
 
-// How many trips until a number is 1.
-constexpr char kCollatz[] = R"(
-func @start(%n: i64[]) -> (i64[], i64[]) {
-  %zero = constant {value = i64[] {0}} : i64[]
-  return %n, %zero
-}
-func @step(%n: i64[], %trips: i64[]) -> (i64[], i64[]) {
-  %one = constant {value = i64[] {1}} : i64[]
-  %two = constant {value = i64[] {2}} : i64[]
-  %three = constant {value = i64[] {3}} : i64[]
-  %odd = remainder(%n, %two) : i64[]
-  %is_odd = equal(%odd, %one) : bool[]
-  %half = divide(%n, %two) : i64[]
-  %triple = multiply(%n, %three) : i64[]
-  %more = add(%triple, %one) : i64[]
-  %next = select(%is_odd, %more, %half) : i64[]
-  %count = add(%trips, %one) : i64[]
-  return %next, %count
-}
-func @goes_on(%n: i64[], %trips: i64[]) -> (bool[]) {
-  %one = constant {value = i64[] {1}} : i64[]
-  %is = not_equal(%n, %one) : bool[]
-  return %is
-}
-func @is_done(%n: i64[], %trips: i64[]) -> (bool[]) {
-  %one = constant {value = i64[] {1}} : i64[]
-  %is = equal(%n, %one) : bool[]
-  return %is
-}
-flow @collatz {
-  loop @trips
-  %words = input() {types = ["i64[]"]}
-  %first = map(%words) {function = "start"}
-  %entered = enter(%first) {loop = "trips"}
-  %all = concat(%entered, %again)
-  %spread = exchange(%all) {keys = 1}
-  %open = filter(%spread) {function = "goes_on"}
-  %next = map(%open) {function = "step"}
-  %again = feedback(%next) {bound = 1000}
-  %done = filter(%spread) {function = "is_done"}
-  %left = leave(%done)
-  %out = output(%left)
-})";
-
 absl::Time Soon() { return absl::Now() + absl::Seconds(60); }
 
 Tensor Numbers(const std::vector<int64_t>& numbers) {
@@ -90,13 +47,13 @@ Tensor Numbers(const std::vector<int64_t>& numbers) {
 using Fed = std::vector<std::pair<int64_t, std::vector<int64_t>>>;
 
 // What comes out of `out`, as the oracle says.
-std::string Expected(const std::string& text, const Fed& fed) {
+std::string Expected(const std::string& text, const Fed& fed, const std::string& input = "words") {
   const auto flow = ParseFlow(text);
   EXPECT_TRUE(flow.ok()) << flow.status();
   FlowInputs inputs;
   std::map<int64_t, int64_t> origins;
   for (const auto& [epoch, numbers] : fed) {
-    inputs["words"].push_back({epoch, MakeBatch({Numbers(numbers)}, origins[epoch])});
+    inputs[input].push_back({epoch, MakeBatch({Numbers(numbers)}, origins[epoch])});
     origins[epoch] += static_cast<int64_t>(numbers.size());
   }
   auto result = RunReferenceFlow(*flow, inputs);
@@ -119,14 +76,14 @@ std::unique_ptr<DeployedFlow> Attach(const std::shared_ptr<Session>& session, co
   return *std::move(flow);
 }
 
-void Feed(DeployedFlow* flow, const Fed& fed) {
+void Feed(DeployedFlow* flow, const Fed& fed, const std::string& input = "words") {
   int64_t open = 0;
   for (const auto& [epoch, numbers] : fed) {
     if (epoch > open) {
-      ASSERT_EQ(flow->Advance("words", epoch), absl::OkStatus());
+      ASSERT_EQ(flow->Advance(input, epoch), absl::OkStatus());
       open = epoch;
     }
-    ASSERT_EQ(flow->Send("words", epoch, {Numbers(numbers)}, Soon()), absl::OkStatus());
+    ASSERT_EQ(flow->Send(input, epoch, {Numbers(numbers)}, Soon()), absl::OkStatus());
   }
 }
 
@@ -160,12 +117,13 @@ std::shared_ptr<Session> Remote(const std::string& address) {
 
 const Fed kWords = {{0, {7, 8, 7}}, {0, {7}}, {1, {8, 9}}, {3, {1, 1, 1, 2}}, {3, {2, 1}}};
 
-void CheckRun(const std::shared_ptr<Session>& session, const std::string& text, const Fed& fed) {
+void CheckRun(const std::shared_ptr<Session>& session, const std::string& text, const Fed& fed,
+              const std::string& input = "words") {
   const std::string id = Deploy(session.get(), text);
   const auto flow = Attach(session, id);
-  Feed(flow.get(), fed);
-  ASSERT_EQ(flow->CloseInput("words"), absl::OkStatus());
-  EXPECT_EQ(TakeAll(flow.get()), Expected(text, fed));
+  Feed(flow.get(), fed, input);
+  ASSERT_EQ(flow->CloseInput(input), absl::OkStatus());
+  EXPECT_EQ(TakeAll(flow.get()), Expected(text, fed, input));
   auto job = flow->AwaitEnd(Soon());
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->state(), v1::Job::SUCCEEDED) << job->failure().message();
@@ -177,12 +135,21 @@ TEST(FlowsTest, CountsWordsByEpochOnAnyNumberOfWorkers) {
   CheckRun(Remote(cluster.server().address()), kWordCount, kWords);
 }
 
-TEST(FlowsTest, GoesRoundALoopAcrossWorkers) {
-  const Fed fed = {{0, {1, 2, 3, 27}}, {2, {97, 6, 5}}};
-  for (int workers = 1; workers <= 3; ++workers) CheckRun(Embedded(workers), kCollatz, fed);
-  GrpcTestCluster cluster(3);
-  CheckRun(Remote(cluster.server().address()), kCollatz, fed);
+// A loop of the flow, a loop of a function that is brought out, and graphs of values as TensorFlow
+// has them, of which one has a cycle with two entries.
+class LoopFlow : public testing::TestWithParam<std::string> {};
+
+TEST_P(LoopFlow, GoesRoundAcrossWorkers) {
+  const Fed fed = {{0, {2, 3, 27}}, {0, {10, 11}}, {2, {97, 6, 5}}};
+  for (int workers = 1; workers <= 3; ++workers) {
+    CheckRun(Embedded(workers), GetParam(), fed, "numbers");
+  }
+  GrpcTestCluster cluster(2);
+  CheckRun(Remote(cluster.server().address()), GetParam(), fed, "numbers");
 }
+
+INSTANTIATE_TEST_SUITE_P(All, LoopFlow,
+                         testing::Values(kCollatz, kPipelined, kPowers, TwoEntries()));
 
 TEST(FlowsTest, EpochsAreCompleteWhileLaterOnesAreOpen) {
   GrpcTestCluster cluster(2);

@@ -6,6 +6,8 @@ OUTPUT = "server/flows/output_log.cc"
 WORKERS = "server/flows/flow_workers.cc"
 ENDS = "server/flows/flow_ends.cc"
 DEPLOY = "server/flows/flow_deploy.cc"
+WAYS = "server/flows/pipelined/function_ways.cc"
+OWN_WAY = "server/flows/pipelined/own_way.cc"
 
 DEFECTS = [
     (
@@ -79,5 +81,47 @@ DEFECTS = [
         DEPLOY,
         "if (flow->deployed.size() == flow->workers.size()) Run(flow);",
         "if (flow->deployed.size() == 1) Run(flow);",
+    ),
+    (
+        "a case takes the branch before",
+        OWN_WAY,
+        "  const auto number = static_cast<int32_t>(first);\n",
+        "  const auto number = static_cast<int32_t>(first) + 1;\n",
+    ),
+    (
+        "a for counts from 1",
+        OWN_WAY,
+        "  std::vector<ValueId> starts = {build.Scalar<int64_t>(0)};\n",
+        "  std::vector<ValueId> starts = {build.Scalar<int64_t>(1)};\n",
+    ),
+    (
+        "records go into the other branch",
+        WAYS,
+        "{{yes.vertex, static_cast<int>(branch)}, at.scope, at.columns};",
+        "{{yes.vertex, 1 - static_cast<int>(branch)}, at.scope, at.columns};",
+    ),
+    (
+        "what does not change in a loop goes round whatever its size",
+        WAYS,
+        "    return options_.hold_bytes > 0 && BytesOf(value) >= options_.hold_bytes;\n",
+        "    return options_.hold_bytes > 0 && BytesOf(value) >= (int64_t{1} << 40);\n",
+    ),
+    (
+        "a condition that fails stops a map that drops",
+        WAYS,
+        "options_.drops_failing &&\n",
+        "options_.hold_bytes < 0 &&\n",
+    ),
+    (
+        "maps that are brought out never drop",
+        "server/flows/pipelined/flow_writer.cc",
+        'vertex_.FindAttr("on_failure")',
+        'vertex_.FindAttr("on_failures")',
+    ),
+    (
+        "a name is taken twice",
+        "server/flows/pipelined/flow_writer.cc",
+        "  } while (flow_->FindVertex(vertex.name).valid());\n",
+        "  } while (vertex.name.empty());\n",
     ),
 ]

@@ -232,6 +232,26 @@ ORACLE = [
         "if (results == value) return",
         "if (!results.empty()) return",
     ),
+    (
+        "oracle: after shows the first control input",
+        "common/flow/reference/origins.cc",
+        "      if (i < shown_) together",
+        "      if (i <= shown_) together",
+    ),
+    (
+        "oracle: inputs of merge are apart",
+        "common/flow/reference/origins.cc",
+        "    for (size_t i = 0; i < step->inputs.size(); ++i) {\n      for (const auto& [key",
+        "    for (size_t i = 0; i < step->inputs.size(); ++i) {\n"
+        "      origins.clear();\n"
+        "      for (const auto& [key",
+    ),
+    (
+        "check: all inputs may be held",
+        "common/flow/pairing.cc",
+        "  if (inputs.size() < vertex.inputs.size()) return absl::OkStatus();\n",
+        "  if (inputs.size() <= vertex.inputs.size()) return absl::OkStatus();\n",
+    ),
 ]
 
 DEFECTS = TEXT + CHECKS + RECORDS + ORACLE

@@ -153,4 +153,40 @@ DEFECTS = [
         "Visit(writers_, *v, is_new,",
         "Visit(readers_, *v, is_new,",
     ),
+    (
+        "a second record of an origin may come when the first has gone on",
+        "worker/flow/vertices/zip.cc",
+        "if (frame->weight(row) != 1 || paired.contains(origin) ||",
+        "if (frame->weight(row) != 1 ||",
+    ),
+    (
+        "a record without a partner never stops",
+        "worker/flow/vertices/zip.cc",
+        "      if (stops_) activation->NotifyAt(input, time);\n",
+        "",
+    ),
+    (
+        "what is held serves earlier trips, too",
+        "worker/flow/vertices/zip.cc",
+        "    const bool is = found != records.end() && LessEqual(found->second.time, time);\n",
+        "    const bool is = found != records.end();\n",
+    ),
+    (
+        "after gives the columns of all inputs",
+        "worker/flow/vertices/zip.cc",
+        'setup.vertex().kind == "after" ? 1 : types_.size()',
+        'setup.vertex().kind == "before" ? 1 : types_.size()',
+    ),
+    (
+        "merge remembers all times",
+        "worker/flow/vertices/merge.cc",
+        "    count_ -= static_cast<int64_t>(found->second.size());\n    origins_.erase(found);\n",
+        "",
+    ),
+    (
+        "merge does not tell times apart",
+        "worker/flow/vertices/merge.cc",
+        "origins_[activation->time()];",
+        "origins_[Timestamp::Minimum(activation->time().depth())];",
+    ),
 ]

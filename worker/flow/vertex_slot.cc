@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/timely/outer_time.h"
+
 namespace weir {
 namespace {
 
 // Frames that one call takes together.
 constexpr int64_t kMostRecords = int64_t{64} << 10;
 constexpr int64_t kMostBytes = int64_t{4} << 20;
-
-Timestamp OuterOf(const Timestamp& time) {
-  return Timestamp(Coordinates(time.coordinates().begin(), time.coordinates().end() - 1));
-}
 
 }  // namespace
 

@@ -24,6 +24,7 @@
 #include "common/flow/vertex_kind.h"
 #include "common/ir/text.h"
 #include "common/ops/registry.h"
+#include "common/timely/outer_time.h"
 #include "worker/flow/records_testing.h"
 #include "worker/flow/vertex.h"
 
@@ -105,6 +106,7 @@ class VertexRun {
   Vertex& vertex() { return *vertex_; }
   const absl::Status& status() const { return status_; }
   int64_t dropped() const { return dropped_; }
+  int64_t in_vain() const { return in_vain_; }  // records that waited until their time was over
   const std::vector<std::string>& lines() const { return lines_; }
   int continued() const { return continued_; }  // how often a time had more to do
 
@@ -115,13 +117,13 @@ class VertexRun {
     while (status_.ok() && !frames.empty()) {
       TestFrame frame = std::move(frames.back());
       frames.pop_back();
-      outer_times_.insert(OuterOf(frame.time));
+      times_.insert(frame.time);
       VertexActivation activation(frame.time);
       status_ = vertex_->OnFrame(frame.input, std::move(frame.batch), &activation);
       if (status_.ok()) Do(&activation, frame.time);
       while (status_.ok() && NotifyOne(frames)) {
       }
-      FreeOuter(frames);
+      TellOfOver(frames);
     }
   }
 
@@ -141,11 +143,6 @@ class VertexRun {
   }
 
  private:
-  // The time in the scope around.
-  static Timestamp OuterOf(const Timestamp& time) {
-    return Timestamp(Coordinates(time.coordinates().begin(), time.coordinates().end() - 1));
-  }
-
   void Do(VertexActivation* activation, const Timestamp& time) {
     const PathSummary summary = SummaryOf(form(), flow_.DepthOf(form().scope));
     for (VertexActivation::Sent& sent : activation->sent()) {
@@ -206,16 +203,29 @@ class VertexRun {
     EXPECT_LE(bytes, kMostBytes + largest);
   }
 
-  void FreeOuter(const std::vector<TestFrame>& frames) {
-    if (!vertex_->keeps_outer_state()) return;
-    for (auto outer = outer_times_.begin(); outer != outer_times_.end();) {
-      const auto before = [&](const Timestamp& time) { return LessEqual(OuterOf(time), *outer); };
-      const bool open = std::any_of(frames.begin(), frames.end(),
-                                    [&](const TestFrame& frame) { return before(frame.time); }) ||
-                        std::any_of(requests_.begin(), requests_.end(), before);
-      if (!open) vertex_->OnOuterComplete(*outer);
-      outer = open ? std::next(outer) : outer_times_.erase(outer);
-    }
+  // Whether a frame or a request may still come at `time` or before; `part_of` gives the part of
+  // the other time that counts.
+  template <class PartOf>
+  bool IsOpen(const Timestamp& time, const std::vector<TestFrame>& frames, PartOf part_of) const {
+    const auto before = [&](const Timestamp& other) { return LessEqual(part_of(other), time); };
+    return std::any_of(frames.begin(), frames.end(),
+                       [&](const TestFrame& frame) { return before(frame.time); }) ||
+           std::any_of(requests_.begin(), requests_.end(), before);
+  }
+
+  void TellOfOver(const std::vector<TestFrame>& frames) {
+    const auto whole = [](const Timestamp& time) { return time; };
+    std::erase_if(times_, [&](const Timestamp& time) {
+      if (vertex_->keeps_outer_state()) outer_times_.insert(OuterOf(time));
+      if (IsOpen(time, frames, whole)) return false;
+      if (vertex_->keeps_state()) in_vain_ += vertex_->OnOver(time);
+      return true;
+    });
+    std::erase_if(outer_times_, [&](const Timestamp& time) {
+      if (IsOpen(time, frames, OuterOf)) return false;
+      vertex_->OnOuterComplete(time);
+      return true;
+    });
   }
 
   std::mt19937_64 random_;
@@ -224,9 +234,11 @@ class VertexRun {
   absl::Status status_;
   std::map<std::pair<int, Timestamp>, std::vector<RecordBatch>> sent_;
   std::set<Timestamp> requests_;
+  std::set<Timestamp> times_;  // of frames, until they are over
   std::set<Timestamp> outer_times_;
   std::vector<std::string> lines_;
   int64_t dropped_ = 0;
+  int64_t in_vain_ = 0;
   int continued_ = 0;
 };
 

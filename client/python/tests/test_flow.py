@@ -282,6 +282,44 @@ def test_zip_holds_what_does_not_change_in_a_loop(flow):
     assert run(out, [(0, ([2, 3], [10, 2]))]) == {0: [(9, 1), (1024, 1)]}
 
 
+def test_merge_takes_the_record_that_there_is(flow):
+    x = flow.input("x", "i64")
+    small, large = x.switch(lambda n: n < 5)
+    small.merge(x, name="twice").output("out")
+    with pytest.raises(weir.InvalidArgument, match="'twice' .merge. at .0.: its inputs have more"):
+        flow.run_sequentially({"x": [(0, [3])]})
+    flow = weir.Flow("test")
+    small, large = flow.input("x", "i64").switch(lambda n: n < 5)
+    assert run(small.map(lambda n: n * 10).merge(large), [(0, [3, 9])]) == {0: [(9, 1), (30, 1)]}
+
+
+def test_after_waits_for_records_of_the_same_source(flow):
+    x = flow.input("x", "i64")
+    small, _ = x.switch(lambda n: n < 5)
+    x.after(small, unmatched="stop", name="strict").probe("end")
+    assert run(x.after(small), [(0, [3, 2])]) == {0: [(2, 1), (3, 1)]}
+    with pytest.raises(
+        weir.InvalidArgument,
+        match="'strict' .after. at .0.: input 0 has a record of origin 1, and input 1 has none",
+    ):
+        flow.run_sequentially({"x": [(0, [3, 9])]})
+    with pytest.raises(weir.InvalidArgument, match="it is drop or stop"):
+        x.after(small, unmatched="wait")
+
+
+def test_pipelined_loops_are_an_attribute(flow):
+    x = flow.input("x", "i64")
+    halved = x.map(
+        lambda n: weir.while_loop(lambda n: n > 4, lambda n: n // 2, n),
+        pipelined="all",
+        hold_bytes=64,
+    )
+    assert 'pipelined = "all"' in flow.text() and "hold_bytes = 64" in flow.text()
+    assert run(halved, [(0, [3, 9, 16])]) == {0: [(3, 1), (4, 2)]}
+    with pytest.raises(weir.InvalidArgument, match="it is loops or all"):
+        x.map(lambda n: n, pipelined="yes")
+
+
 def test_records_that_fail_may_be_left_out(flow):
     def check(n):
         weir.check(n < 5, "too large")

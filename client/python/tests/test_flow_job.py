@@ -261,3 +261,40 @@ def test_a_closed_session_lets_go_of_its_flows():
         job.wait()
     with pytest.raises(weir.FailedPrecondition, match="closed"):
         inner.deploy(counting())
+
+
+@pytest.mark.parametrize("pipelined", ["loops", "all"])
+@pytest.mark.parametrize("hold_bytes", [None, 8])
+def test_pipelined_loops_give_what_the_whole_gives(session, pipelined, hold_bytes):
+    def newton(x, scale):
+        limit = x[0] * scale.sum()
+
+        def step(state):
+            guess, trips = state
+            better = 0.5 * (guess + x[0] / guess)
+            return weir.cond(trips % 2 == 0, lambda g: g, lambda g: g * scale[0], better), trips + 1
+
+        def going(state):
+            guess, trips = state
+            return (wnp.abs(guess * guess - x[0]) > 1e-3) & (trips < 20)
+
+        guess, trips = weir.while_loop(going, step, (x[0] + 1, 0))
+        return guess, trips, limit * scale, weir.fori_loop(0, trips, lambda i, s: s + x[1], 0.0)
+
+    def results(**how):
+        flow = weir.Flow("newton")
+        flow.input("x", "f32[2]", "f32[3]").map(newton, **how).output("root")
+        return flow.run({"x": inputs}, timeout=TIMEOUT)["root"]
+
+    random = np.random.default_rng(1)
+    inputs = []
+    for epoch in range(3):
+        x = random.uniform(0.5, 100, (40, 2)).astype(np.float32)
+        scale = random.uniform(0.9, 1.1, (40, 3)).astype(np.float32)
+        inputs.append((epoch, (x, scale)))
+    whole = results()
+    apart = results(pipelined=pipelined, hold_bytes=hold_bytes)
+    assert list(whole) == [0, 1, 2]
+    for epoch, records in whole.items():
+        for wanted, got in zip(records, apart[epoch]):
+            assert wanted.tobytes() == got.tobytes()

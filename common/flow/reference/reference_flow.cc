@@ -59,7 +59,7 @@ class ReferenceExecutor {
     if (made == nullptr) made = MakeReferenceReduce(flow_, vertex);
     if (made == nullptr) made = MakeReferenceJoin(vertex);
     if (made == nullptr) made = MakeReferenceVariable(flow_, vertex);
-    if (made == nullptr) made = MakeReferenceZip(vertex);
+    if (made == nullptr) made = MakeReferenceOrigins(vertex);
     return made;  // none of inputs, outputs and probes
   }
 

@@ -117,6 +117,35 @@ TEST(ReferenceFlow, ZipPutsRecordsOfOneOriginSideBySide) {
             "out 0: (7 0 7 0) (7 2 7 0) (7 1 7 0)");
 }
 
+TEST(ReferenceFlow, AfterWaitsForRecordsOfTheSameOriginAndLooksAtNone) {
+  const std::vector<EpochNumbers> in = {{{{1, 2}, {2, 5}, {3, 1}}}, {{{4, 7}}}};
+  EXPECT_EQ(OutOf("%a = filter(%in) {function = \"small\"}\n"
+                  "%b = map(%a) {function = \"next\"}\n"
+                  "%x = after(%in, %b, %a)",
+                  in),
+            "out 0: (1 2) (3 1)@2");
+  EXPECT_EQ(OutOf("%a = filter(%in) {function = \"small\"}\n"
+                  "%x = after(%in, %a) {unmatched = \"stop\"}",
+                  in),
+            "'x' (after) at (0): input 0 has a record of origin 1, and input 1 has none");
+  EXPECT_EQ(OutOf("%a = map(%in) {function = \"next\"}\n"
+                  "%x = after(%in, %a) {unmatched = \"stop\"}",
+                  in),
+            "out 0: (1 2) (2 5)@1 (3 1)@2\nout 1: (4 7)");
+}
+
+TEST(ReferenceFlow, MergeTakesTheOneRecordThatThereIs) {
+  const std::vector<EpochNumbers> in = {{{{1, 2}, {2, 5}, {3, 1}}}};
+  EXPECT_EQ(OutOf("%a, %b = switch(%in) {function = \"small\"}\n"
+                  "%c = map(%a) {function = \"next\"}\n"
+                  "%x = merge(%c, %b)",
+                  in),
+            "out 0: (1 3) (2 5)@1 (3 2)@2");
+  EXPECT_THAT(OutOf("%a = filter(%in) {function = \"small\"} %x = merge(%in, %a)", in),
+              HasSubstr("'x' (merge) at (0): its inputs have more than one record of origin 0"));
+  EXPECT_THAT(OutOf("%x = merge(%in)", {{{{1, 2}}, {2}}}), HasSubstr("whose weight is not 1"));
+}
+
 TEST(ReferenceFlow, FlatMapMakesTheFirstRowsIntoRecords) {
   EXPECT_EQ(OutOf("%x = flat_map(%in) {function = \"twice\"}",
                   {{{{2, 1.5}, {0, 9}, {3, 4}}, {1, 1, -1}}}),

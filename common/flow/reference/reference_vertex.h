@@ -51,7 +51,8 @@ std::unique_ptr<ReferenceVertex> MakeReferenceGroups(const Flow& flow, const Flo
 std::unique_ptr<ReferenceVertex> MakeReferenceReduce(const Flow& flow, const FlowVertex& vertex);
 std::unique_ptr<ReferenceVertex> MakeReferenceJoin(const FlowVertex& vertex);
 std::unique_ptr<ReferenceVertex> MakeReferenceVariable(const Flow& flow, const FlowVertex& vertex);
-std::unique_ptr<ReferenceVertex> MakeReferenceZip(const FlowVertex& vertex);
+// Of kinds that tell records apart by their origins.
+std::unique_ptr<ReferenceVertex> MakeReferenceOrigins(const FlowVertex& vertex);
 
 // The part of a time by which state is told apart.
 Coordinates StateOf(StateLife life, const Timestamp& time);

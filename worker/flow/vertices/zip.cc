@@ -1,18 +1,18 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "common/base/status.h"
+#include "common/flow/pairing.h"
+#include "common/timely/outer_time.h"
 #include "worker/flow/vertex.h"
 
 namespace weir {
 namespace {
-
-Timestamp OuterOf(const Timestamp& time) {
-  return Timestamp(Coordinates(time.coordinates().begin(), time.coordinates().end() - 1));
-}
 
 // A record that waits for its partners: a row of a frame, which lives as long as one does.
 struct Waiting {
@@ -22,6 +22,12 @@ struct Waiting {
 };
 using ByOrigin = absl::flat_hash_map<int64_t, Waiting>;
 using Inputs = std::vector<ByOrigin>;
+
+// What a time has until it is over.
+struct TimeState {
+  Inputs waiting;
+  absl::flat_hash_set<int64_t> paired;  // origins of what has gone on
+};
 
 // Rows of some frames, in order; those of one frame behind each other are taken together.
 RecordBatch Gather(const std::vector<Waiting>& rows, const RecordType& type) {
@@ -37,27 +43,28 @@ RecordBatch Gather(const std::vector<Waiting>& rows, const RecordType& type) {
   return ConcatBatches(runs, type);
 }
 
+// zip, and after, of which only input 0 comes out.
 class ZipVertex : public Vertex {
  public:
   explicit ZipVertex(const VertexSetup& setup)
-      : types_(setup.vertex().input_types), is_held_(types_.size(), false) {
-    if (const Attr* hold = setup.vertex().FindAttr("hold")) {
-      for (const int64_t input : hold->AsInts()) is_held_[input] = true;
-      holds_ = !hold->AsInts().empty();
-    }
-  }
+      : types_(setup.vertex().input_types),
+        shown_(setup.vertex().kind == "after" ? 1 : types_.size()),
+        is_held_(HeldInputs(setup.vertex())),
+        holds_(std::find(is_held_.begin(), is_held_.end(), true) != is_held_.end()),
+        stops_(StopsUnmatched(setup.vertex())) {}
 
   absl::Status OnFrame(int input, RecordBatch batch, VertexActivation* activation) override {
     const auto frame = std::make_shared<const RecordBatch>(std::move(batch));
     const Timestamp& time = activation->time();
     Inputs& held = HeldAt(time);
     if (!is_held_[input]) {
-      Inputs& now = AtTime(time);
-      WEIR_RETURN_IF_ERROR(AddAll(frame, time, input, &now[input]));
+      TimeState& now = AtTime(time);
+      WEIR_RETURN_IF_ERROR(AddAll(frame, time, input, now.paired, &now.waiting[input]));
       Match(*frame, time, &now, held, activation);
+      if (stops_) activation->NotifyAt(input, time);
       return absl::OkStatus();
     }
-    WEIR_RETURN_IF_ERROR(AddAll(frame, time, input, &held[input]));
+    WEIR_RETURN_IF_ERROR(AddAll(frame, time, input, {}, &held[input]));
     for (auto& [other, now] : times_) {
       const bool is_served = OuterOf(other) == OuterOf(time) && LessEqual(time, other);
       if (is_served) Match(*frame, other, &now, held, activation);
@@ -65,13 +72,33 @@ class ZipVertex : public Vertex {
     return absl::OkStatus();
   }
 
+  // Asked for only if what has no partner is an error.
+  absl::Status OnNotify(VertexActivation* activation) override {
+    const auto found = times_.find(activation->time());
+    if (found == times_.end()) return absl::OkStatus();
+    const Inputs& waiting = found->second.waiting;
+    std::optional<int64_t> least;
+    for (const ByOrigin& records : waiting) {
+      for (const auto& [origin, record] : records) least = std::min(least.value_or(origin), origin);
+    }
+    if (!least.has_value()) return absl::OkStatus();
+    size_t has = 0;
+    while (!waiting[has].contains(*least)) ++has;
+    size_t missing = 0;
+    while (Find(missing, *least, found->first, waiting, HeldAt(found->first)) != nullptr) ++missing;
+    return NoPartner(*least, static_cast<int64_t>(has), static_cast<int64_t>(missing));
+  }
+
   bool keeps_state() const override { return true; }
   int64_t OnOver(const Timestamp& time) override {
     const auto found = times_.find(time);
     if (found == times_.end()) return 0;
     int64_t in_vain = 0;
-    for (const ByOrigin& records : found->second) in_vain += static_cast<int64_t>(records.size());
-    Forget(found->second);
+    for (const ByOrigin& records : found->second.waiting) {
+      in_vain += static_cast<int64_t>(records.size());
+    }
+    Forget(found->second.waiting);
+    state_bytes_ -= static_cast<int64_t>(found->second.paired.size()) * kPairedBytes;
     times_.erase(found);
     return in_vain;
   }
@@ -87,8 +114,12 @@ class ZipVertex : public Vertex {
   int64_t state_bytes() const override { return state_bytes_; }
 
  private:
-  Inputs& AtTime(const Timestamp& time) {
-    return times_.try_emplace(time, types_.size()).first->second;
+  static constexpr int64_t kPairedBytes = 2 * sizeof(int64_t);
+
+  TimeState& AtTime(const Timestamp& time) {
+    const auto [found, is_new] = times_.try_emplace(time);
+    if (is_new) found->second.waiting.resize(types_.size());
+    return found->second;
   }
   Inputs& HeldAt(const Timestamp& time) {
     if (!holds_) return nothing_;
@@ -96,13 +127,12 @@ class ZipVertex : public Vertex {
   }
 
   absl::Status AddAll(const std::shared_ptr<const RecordBatch>& frame, const Timestamp& time,
-                      int input, ByOrigin* records) {
+                      int input, const absl::flat_hash_set<int64_t>& paired, ByOrigin* records) {
     for (int64_t row = 0; row < frame->size(); ++row) {
       const int64_t origin = frame->origin(row);
-      if (frame->weight(row) != 1 ||
+      if (frame->weight(row) != 1 || paired.contains(origin) ||
           !records->try_emplace(origin, Waiting{frame, row, time}).second) {
-        return InvalidArgument("input ", input, " has more than one record of origin ", origin,
-                               ", or one whose weight is not 1");
+        return MoreThanOne(input, origin);
       }
       state_bytes_ += BytesOfRow(*frame);
     }
@@ -114,19 +144,23 @@ class ZipVertex : public Vertex {
   }
 
   // Sends what is whole at `time`, of the origins of a frame that has come.
-  void Match(const RecordBatch& frame, const Timestamp& time, Inputs* now, const Inputs& held,
+  void Match(const RecordBatch& frame, const Timestamp& time, TimeState* now, const Inputs& held,
              VertexActivation* activation) {
-    std::vector<std::vector<Waiting>> rows(types_.size());
-    std::vector<Waiting> whole(types_.size());
+    std::vector<std::vector<Waiting>> rows(shown_);
     for (int64_t row = 0; row < frame.size(); ++row) {
-      if (!Find(frame.origin(row), time, *now, held, &whole)) continue;
-      for (size_t i = 0; i < whole.size(); ++i) rows[i].push_back(std::move(whole[i]));
-      for (size_t i = 0; i < now->size(); ++i) {
-        const auto taken = (*now)[i].find(frame.origin(row));
-        if (taken == (*now)[i].end()) continue;
-        state_bytes_ -= BytesOfRow(*taken->second.frame);
-        (*now)[i].erase(taken);
+      const int64_t origin = frame.origin(row);
+      if (!IsWhole(origin, time, now->waiting, held)) continue;
+      for (size_t i = 0; i < shown_; ++i) {
+        rows[i].push_back(*Find(i, origin, time, now->waiting, held));
       }
+      for (ByOrigin& records : now->waiting) {
+        const auto taken = records.find(origin);
+        if (taken == records.end()) continue;
+        state_bytes_ -= BytesOfRow(*taken->second.frame);
+        records.erase(taken);
+      }
+      now->paired.insert(origin);
+      state_bytes_ += kPairedBytes;
     }
     if (rows[0].empty()) return;
     RecordBatch result = Gather(rows[0], types_[0]);
@@ -139,13 +173,19 @@ class ZipVertex : public Vertex {
     activation->Send(0, time, std::move(result));
   }
 
-  bool Find(int64_t origin, const Timestamp& time, const Inputs& now, const Inputs& held,
-            std::vector<Waiting>* whole) const {
+  // The record of an origin that is or serves at `time`, or null.
+  const Waiting* Find(size_t input, int64_t origin, const Timestamp& time, const Inputs& waiting,
+                      const Inputs& held) const {
+    const ByOrigin& records = is_held_[input] ? held[input] : waiting[input];
+    const auto found = records.find(origin);
+    const bool is = found != records.end() && LessEqual(found->second.time, time);
+    return is ? &found->second : nullptr;
+  }
+  // Whether each input has one.
+  bool IsWhole(int64_t origin, const Timestamp& time, const Inputs& waiting,
+               const Inputs& held) const {
     for (size_t i = 0; i < types_.size(); ++i) {
-      const ByOrigin& records = is_held_[i] ? held[i] : now[i];
-      const auto found = records.find(origin);
-      if (found == records.end() || !LessEqual(found->second.time, time)) return false;
-      (*whole)[i] = found->second;
+      if (Find(i, origin, time, waiting, held) == nullptr) return false;
     }
     return true;
   }
@@ -157,9 +197,11 @@ class ZipVertex : public Vertex {
   }
 
   const std::vector<RecordType> types_;
-  std::vector<bool> is_held_;
-  bool holds_ = false;
-  std::map<Timestamp, Inputs> times_;
+  const size_t shown_;  // inputs whose columns come out
+  const std::vector<bool> is_held_;
+  const bool holds_;
+  const bool stops_;
+  std::map<Timestamp, TimeState> times_;
   std::map<Timestamp, Inputs> held_;  // by outer time
   Inputs nothing_;
   int64_t state_bytes_ = 0;

@@ -37,7 +37,7 @@ class Stream:
 
     # --- One record after the other.
 
-    def map(self, function, on_failure="stop", name=None):
+    def map(self, function, on_failure="stop", pipelined=None, hold_bytes=None, name=None):
         """Calls a function for each record.
 
         Args:
@@ -46,9 +46,19 @@ class Stream:
           on_failure: what becomes of a record for which the function fails, by `weir.check` or
             where there is no such element of a list: "stop" ends the flow, "drop" leaves the record
             out, and `Job.failures` tells of it.
+          pipelined: "loops" makes vertices of the flow of the function's loops, so that each record
+            goes its own way round them: it leaves when its loop ends, whatever others do, trips of
+            different epochs run side by side, and a loop without end can be cancelled. "all" does
+            so with branches, too. The same records come out, bit for bit. By default the function
+            is called as a whole.
+          hold_bytes: of pipelined loops: what a loop does not change stays out of the round if it
+            has so many bytes, and is found again by the record's origin, as in `zip`. By default
+            all of it goes round with the record.
         """
         traced = {"function": self._trace("map", function)}
         attrs = {} if on_failure == "stop" else {"on_failure": on_failure}
+        attrs |= {} if pipelined is None else {"pipelined": pipelined}
+        attrs |= {} if hold_bytes is None else {"hold_bytes": hold_bytes}
         return self.flow._add("map", [self], attrs, name, traced=traced)
 
     def flat_map(self, function, name=None):
@@ -75,18 +85,36 @@ class Stream:
         """Returns: all records of this stream and of others, which have the same columns."""
         return self.flow._add("concat", [self, *others], {}, name)
 
-    def zip(self, *others, hold=(), name=None):
+    def merge(self, *others, name=None):
+        """Returns: the record of each source record, from the stream that has it.
+
+        Behind a `switch` that is the branch it took; at the head of a loop, what enters or what
+        comes round. Unlike in `concat`, a second record of one source record at a time is an error.
+        """
+        return self.flow._add("merge", [self, *others], {}, name)
+
+    def zip(self, *others, hold=(), unmatched="drop", name=None):
         """Puts records side by side that come of the same record of an input.
 
         Once each stream has a record of one source record at one time, a record with the columns of
-        all comes out. Records without a partner are dropped.
+        all comes out. A second record of one source record at a time is an error.
 
         Args:
           hold: positions of streams, this one is 0, whose records serve all later trips of the loop
             too.
+          unmatched: what becomes of a record without a partner: "drop" leaves it out, "stop" ends
+            the flow.
         """
-        attrs = {"hold": list(hold)} if hold else {}
-        return self.flow._add("zip", [self, *others], attrs, name)
+        return self.flow._add("zip", [self, *others], _paired(hold, unmatched), name)
+
+    def after(self, *controls, hold=(), unmatched="drop", name=None):
+        """Passes each record on once all `controls` have one of the same source record, at the same
+        time: control edges. What those hold does not matter.
+
+        Args:
+          hold, unmatched: as of `zip`.
+        """
+        return self.flow._add("after", [self, *controls], _paired(hold, unmatched), name)
 
     def exchange(self, keys, name=None):
         """Brings records with equal keys to one worker. Results never depend on that."""
@@ -230,6 +258,12 @@ class Stream:
     def _call(self, kind, function, name, **how):
         traced = {"function": self._trace(kind, function, **how)}
         return self.flow._add(kind, [self], {}, name, traced=traced)
+
+
+def _paired(hold, unmatched):
+    """Returns: the attributes of pairing that are not the default."""
+    attrs = {"hold": list(hold)} if hold else {}
+    return attrs if unmatched == "drop" else {**attrs, "unmatched": unmatched}
 
 
 def _kept(state, emit="updates"):
