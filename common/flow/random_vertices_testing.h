@@ -73,7 +73,8 @@ class RandomVertices {
     const std::optional<size_t> other_unique = streams_.Unique(from);
     if (out.is_unique && other_unique && streams_.Chance(0.4)) return Zip(from, *other_unique);
     if (out.is_unique && streams_.Chance(0.15)) return Branches(from);
-    switch (streams_.Below(19)) {
+    if (streams_.Chance(0.3)) return Reduce(from);
+    switch (streams_.Below(12)) {
       case 0:
         out.type = {I64(), F32()};
         streams_.AddVertex("map", {from}, Calls(functions_.Pair(type)), {out});
@@ -102,13 +103,6 @@ class RandomVertices {
       }
       case 5:
         return Count(from);
-      case 6:
-      case 11:
-      case 12:
-      case 13:
-      case 14:
-      case 15:
-        return Reduce(from);
       case 7:
       case 8:
         if (has_joined_ || out.is_many) break;
@@ -120,8 +114,7 @@ class RandomVertices {
         out.type = {I64(), I64()};
         streams_.AddVertex("collect", {from}, Calls(functions_.Extent(type)), {out});
         return;
-      case 16:
-      case 17:
+      case 6:
         return variables_.Add(from);
       default:
         break;
