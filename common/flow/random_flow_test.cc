@@ -47,12 +47,14 @@ TEST(RandomFlow, FlowsAreOfAllKindsAndMostGiveRecords) {
   std::map<std::string, int> kinds;
   int with_records = 0;
   int order_matters = 0;
+  int with_cycles = 0;  // of values that change a variable
   size_t most_vertices = 0;
   for (uint64_t seed = 0; seed < kFlows; ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
     SeededRandom random(seed);
     const RandomFlow drawn = DrawFlow(&random);
     for (const FlowVertex& vertex : drawn.flow.vertices) ++kinds[vertex.kind];
+    with_cycles += drawn.text.find("%later") == std::string::npos ? 0 : 1;
     most_vertices = std::max(most_vertices, drawn.flow.vertices.size());
     const FlowOutputs outputs = OutputsOf(drawn, drawn.inputs);
     with_records += outputs.empty() ? 0 : 1;
@@ -64,6 +66,7 @@ TEST(RandomFlow, FlowsAreOfAllKindsAndMostGiveRecords) {
   }
   EXPECT_GT(with_records, static_cast<int>(kFlows) * 8 / 10);
   EXPECT_GT(order_matters, static_cast<int>(kFlows) / 8);
+  EXPECT_GT(with_cycles, static_cast<int>(kFlows) / 20);
   EXPECT_GT(most_vertices, 20u);
 }
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
@@ -27,6 +29,8 @@ constexpr int64_t kRecords = 1 << 20;
 
 Flow FlowOf(const std::string& vertex) {
   auto flow = ParseFlow(
+      "func @zero() -> (i64[]) { %zero = constant {value = i64[] {0}} return %zero }\n"
+      "func @add(%a: i64[], %b: i64[]) -> (i64[]) { %c = add(%a, %b) return %c }\n"
       "flow @bench {\n%a = input() {types = [\"i64[]\", \"i64[]\"]}\n"
       "%b = input() {types = [\"i64[]\", \"i64[]\"]}\n"
       "%f = input() {types = [\"i64[]\", \"f32[]\"]}\n%tested = " +
@@ -69,11 +73,31 @@ std::vector<RecordBatch> FramesOf(std::vector<Tensor> columns) {
   return frames;
 }
 
+// The two functions by hand, so that a line shows what is around them.
+class Zero : public RecordFunction {
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor>,
+                                           int64_t records) const override {
+    return std::vector<Tensor>{Tensor::Zeros(DType::kI64, {records})};
+  }
+};
+class Add : public RecordFunction {
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> columns,
+                                           int64_t records) const override {
+    Tensor sums(DType::kI64, {records});
+    const int64_t* a = columns[0].data<int64_t>();
+    const int64_t* b = columns[1].data<int64_t>();
+    std::transform(a, a + records, b, sums.mutable_data<int64_t>(), std::plus<>());
+    return std::vector<Tensor>{std::move(sums)};
+  }
+};
+
 // One time from its frames (by input) to all that comes out.
 void RunTime(benchmark::State& state, const std::string& form,
              const std::vector<std::vector<RecordBatch>>& inputs) {
   const Flow flow = FlowOf(form);
-  const auto vertex = MakeVertex({.flow = &flow, .id = flow.FindVertex("tested")});
+  VertexSetup setup = {.flow = &flow, .id = flow.FindVertex("tested")};
+  setup.functions = {{"init", std::make_shared<Zero>()}, {"assign", std::make_shared<Add>()}};
+  const auto vertex = MakeVertex(setup);
   int64_t epoch = 0;
   int64_t taken = 0;
   int64_t out = 0;
@@ -161,6 +185,30 @@ void BM_TopK(benchmark::State& state) {
       {FramesOf({KeysOf(state.range(0), Keys::kRandom, 1), KeysOf(kRecords, Keys::kEachOnce, 2)})});
 }
 BENCHMARK(BM_TopK)->Arg(1'000);
+
+// Reads alone (of keys of which some were assigned to), updates alone, as many of both.
+constexpr char kVariable[] = "variable(%a, %b) {keys = 1, init = \"zero\", assign = \"add\"}";
+
+void BM_ReadVariable(benchmark::State& state) {
+  RunTime(state, kVariable,
+          {FramesOf({KeysOf(2 * state.range(0), Keys::kRandom, 1), ValuesOf<int64_t>()}),
+           {MakeBatch({KeysOf(state.range(0), Keys::kRandom, 2).Rows(0, 1'000).Contiguous(),
+                       ValuesOf<int64_t>().Rows(0, 1'000).Contiguous()})}});
+}
+BENCHMARK(BM_ReadVariable)->Arg(1'000);
+
+void BM_UpdateVariable(benchmark::State& state) {
+  RunTime(state, kVariable,
+          {{}, FramesOf({KeysOf(state.range(0), Keys::kRandom, 1), ValuesOf<int64_t>()})});
+}
+BENCHMARK(BM_UpdateVariable)->Arg(1)->Arg(1'000)->Arg(100'000);
+
+void BM_ReadAndUpdateVariable(benchmark::State& state) {
+  RunTime(state, kVariable,
+          {FramesOf({KeysOf(state.range(0), Keys::kRandom, 2), ValuesOf<int64_t>()}),
+           FramesOf({KeysOf(state.range(0), Keys::kRandom, 1), ValuesOf<int64_t>()})});
+}
+BENCHMARK(BM_ReadAndUpdateVariable)->Arg(1'000)->Arg(100'000);
 
 void BM_Collect(benchmark::State& state) {
   RunTime(state, "collect(%a)", {FramesOf({KeysOf(1'000, Keys::kRandom, 1), ValuesOf<int64_t>()})});

@@ -120,3 +120,35 @@ def test_what_a_delayed_stream_needs(flow):
     with pytest.raises(weir.InvalidArgument, match="epochs = 0; it is at least 1"):
         flow.delayed(x, epochs=0)
     assert out.types == x.types
+
+
+@pytest.mark.parametrize("order", ["time", "relaxed"])
+def test_every_update_of_many_batches_is_assigned_once(session, order):
+    flow = weir.Flow("adding")
+    updates = flow.input("updates", "i64", "i64")
+    reads = flow.input("reads", "i64")
+    values = reads.variable(
+        updates, init=lambda: np.int64(0), assign=lambda a, b: a + b, keys=1, order=order
+    )
+    values.output("values")
+    with session.deploy(flow) as job:
+        for i in range(100):
+            job.send("updates", ([7, 8, 7], [i, 1, 1000]))
+        if order == "time":
+            job.close("updates")
+        else:
+            job.send("updates", ([7], [0]), epoch=5)  # a later one counts as well
+        found = job.results("values", as_they_come=True, timeout=60)
+        seen = [0]
+        while seen[-1] < 104950:
+            job.send("reads", [7])
+            job.advance("reads")
+            _, (_, (value,)) = next(found)
+            assert seen[-1] <= value <= 104950
+            seen.append(value)
+        job.send("reads", [8, 9])
+        for name in ["reads", "updates"] if order == "relaxed" else ["reads"]:
+            job.close(name)
+        rest = {key: value for _, records in found for key, value in zip(*records)}
+        assert rest[9] == 0 and rest[8] <= 100
+        assert order == "relaxed" or (len(seen) == 2 and rest[8] == 100)

@@ -53,10 +53,22 @@ class Kept {
   const int64_t before_;
 };
 
+constexpr char kFunctions[] = R"(
+func @zero() -> (i64[2]) {
+  %zero = constant {value = i64[2] {0, 0}}
+  return %zero
+}
+func @put(%value: i64[2], %new: i64[]) -> (i64[2]) {
+  %both = broadcast_in_dim(%new) {axes = [], shape = (2)}
+  return %both
+}
+)";
+
 VertexForm Form(std::string kind, int inputs, Attrs attrs) {
   return {.kind = std::move(kind),
           .inputs = std::vector<std::vector<std::string>>(inputs, {"i64[]", "i64[]"}),
-          .attrs = std::move(attrs)};
+          .attrs = std::move(attrs),
+          .functions = kFunctions};
 }
 
 TEST(StateBytes, OfFramesThatWaitAreRightForEachSize) {
@@ -93,7 +105,8 @@ TEST(StateBytes, OfStateThatOutlivesTimesAreRight) {
       Form("top_k", 1, with(changes, {{"keys", 1}, {"k", 3}, {"by", 1}})),
       Form("top_k", 1, with(job, {{"keys", 1}, {"k", 3}, {"by", 1}})),
       Form("join", 2, with(job, {{"keys", 1}})),
-      Form("semijoin", 2, with(job, {{"keys", 1}}))};
+      Form("semijoin", 2, with(job, {{"keys", 1}})),
+      Form("variable", 2, {{"keys", 1}, {"init", "zero"}, {"assign", "put"}})};
   for (const VertexForm& form : forms) {
     Kept kept(form);
     for (int64_t epoch = 0; epoch < 4; ++epoch) {
