@@ -58,8 +58,8 @@ DEFECTS = [
     (
         "frames at different times are taken together",
         SLOT,
-        "queue.front().time == call->activation.time() &&",
-        "queue.front().time.epoch() == call->activation.time().epoch() &&",
+        "if (frame.time != call->activation.time()) {",
+        "if (frame.time.epoch() != call->activation.time().epoch()) {",
     ),
     (
         "a frame that comes again is taken again",

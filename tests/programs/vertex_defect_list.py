@@ -189,4 +189,10 @@ DEFECTS = [
         "origins_[activation->time()];",
         "origins_[Timestamp::Minimum(activation->time().depth())];",
     ),
+    (
+        "frames of one time that are apart are taken one by one",
+        "worker/flow/vertex_slot.cc",
+        "constexpr int kMostLookedAt = 64;",
+        "constexpr int kMostLookedAt = 1;",
+    ),
 ]

@@ -11,6 +11,9 @@ namespace {
 // Frames that one call takes together.
 constexpr int64_t kMostRecords = int64_t{64} << 10;
 constexpr int64_t kMostBytes = int64_t{4} << 20;
+// And frames that it looks at: records that take different ways through a loop come in ever smaller
+// frames, which must be brought together again.
+constexpr int kMostLookedAt = 64;
 
 }  // namespace
 
@@ -39,16 +42,22 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
   std::vector<RecordBatch> batches;
   int64_t records = 0;
   int64_t bytes = 0;
-  do {
-    QueuedFrame& frame = queue.front();
+  size_t at = 0;
+  for (int looked = 0; at < queue.size() && looked < kMostLookedAt; ++looked) {
+    QueuedFrame& frame = queue[at];
+    if (frame.time != call->activation.time()) {
+      ++at;
+      continue;
+    }
+    const bool fits =
+        records + frame.batch.size() <= kMostRecords && bytes + frame.bytes <= kMostBytes;
+    if (!batches.empty() && !fits) break;
     records += frame.batch.size();
     bytes += frame.bytes;
     call->frames.push_back({frame.from_rank, frame.bytes});
     batches.push_back(std::move(frame.batch));
-    queue.pop_front();
-  } while (!queue.empty() && queue.front().time == call->activation.time() &&
-           records + queue.front().batch.size() <= kMostRecords &&
-           bytes + queue.front().bytes <= kMostBytes);
+    queue.erase(queue.begin() + static_cast<int64_t>(at));
+  }
   call->batch = ConcatBatches(batches, def_.input_types[input]);
   queued_frames_ -= static_cast<int64_t>(batches.size());
   queued_bytes_ -= bytes;

@@ -47,7 +47,7 @@ class VertexSlot {
   // Whether another call may begin beside those under way.
   bool may_begin() const { return running_ == 0 || vertex_ == nullptr || vertex_->is_stateless(); }
   // Returns: a call for the frames that are next: those at one time of one input, as far as they
-  // stand behind each other; null if there are none. Frames come before times that are complete.
+  // stand near each other; null if there are none. Frames come before times that are complete.
   std::unique_ptr<FlowCall> TakeFrames();
   // Returns: a call for the time that is next of those that are complete; null if none is.
   std::unique_ptr<FlowCall> TakeComplete(const FlowProgress& progress);

@@ -298,3 +298,19 @@ def test_pipelined_loops_give_what_the_whole_gives(session, pipelined, hold_byte
     for epoch, records in whole.items():
         for wanted, got in zip(records, apart[epoch]):
             assert wanted.tobytes() == got.tobytes()
+
+
+def test_a_pipelined_loop_without_end_holds_nobody_up_and_can_be_cancelled(session):
+    def countdown(n):
+        return n, weir.while_loop(lambda left: left != 0, lambda left: left - 1, n)
+
+    flow = weir.Flow("countdown")
+    x = flow.input("x", "i64", max_batch=2, max_wait_us=50_000)
+    x.map(countdown, pipelined="loops", name="count").output("end")
+    with session.serve(flow) as count, futures.ThreadPoolExecutor(1) as pool:
+        endless = pool.submit(count, -1)
+        assert count(5) == (5, 0)
+        assert not endless.done()
+        count.cancel()
+        with pytest.raises((weir.Aborted, weir.Cancelled)):
+            endless.result(timeout=TIMEOUT)

@@ -11,6 +11,9 @@
 // so many bytes that a loop does not change stay out of the round: those that it reads are held
 // beside it (zip with `hold`), the others wait behind it (zip).
 //
+// A trip is then a step of the flow, some 40 us, and not one inside of a call: it pays where trips
+// are long, or where few records make many and nobody should wait for them.
+//
 // A pfor, and a for that collects a value of each trip, stay whole in their function.
 #ifndef WEIR_SERVER_FLOWS_PIPELINED_PIPELINED_H_
 #define WEIR_SERVER_FLOWS_PIPELINED_PIPELINED_H_

@@ -49,8 +49,9 @@ class Stream:
           pipelined: "loops" makes vertices of the flow of the function's loops, so that each record
             goes its own way round them: it leaves when its loop ends, whatever others do, trips of
             different epochs run side by side, and a loop without end can be cancelled. "all" does
-            so with branches, too. The same records come out, bit for bit. By default the function
-            is called as a whole.
+            so with branches, too. The same records come out, bit for bit. A trip is then a step of
+            the flow and takes some 40 us, so it pays where trips are long, or few records make
+            many. By default the function is called as a whole.
           hold_bytes: of pipelined loops: what a loop does not change stays out of the round if it
             has so many bytes, and is found again by the record's origin, as in `zip`. By default
             all of it goes round with the record.
