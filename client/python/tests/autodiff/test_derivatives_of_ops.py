@@ -31,7 +31,7 @@ FIXED = {
 POSITIVE = ("igamma", "igammac", "zeta")
 STEPPED = ("remainder", "floor_mod")
 MOST_ELEMENTS = 3000
-MOST_SAMPLES = 24
+MOST_SAMPLES = 40
 
 
 def test_each_op_has_a_rule_or_a_reason():
