@@ -1,6 +1,6 @@
 """Derivatives of products and convolutions, which are products and convolutions again."""
 
-from weir import core
+from weir import core, dims, errors, location
 from weir.autodiff.rules import RULES, Bilinear
 
 
@@ -61,9 +61,11 @@ class _Window:
         self.dilation = list(attrs["rhs_dilation"])
         self.features = _count(attrs, "feature_group_count")
         self.batches = _count(attrs, "batch_group_count")
-        self._x = [_dilated(n, d) for n, d in zip(x.shape[2:], self.base)]
-        self._kernel = [_dilated(n, d) for n, d in zip(kernel.shape[2:], self.dilation)]
-        self._out = [_dilated(n, s) for n, s in zip(out.shape[2:], self.strides)]
+        self._x = [dilated(n, d) for n, d in zip(x.shape[2:], self.base)]
+        self._kernel = [dilated(n, d) for n, d in zip(kernel.shape[2:], self.dilation)]
+        self._out = [dilated(n, s) for n, s in zip(out.shape[2:], self.strides)]
+
+        require_known(call.op, self._x + self._kernel + self._out)
 
     def of_input(self):
         """Returns: attributes of the convolution that gives the cotangent of the input."""
@@ -94,12 +96,26 @@ class _Window:
         }
 
 
+def require_known(op, sizes):
+    """Raises: NotDifferentiable for windows along axes of open size, whose padding on the way back
+    would depend on the run.
+    """
+    if not dims.known(*sizes):
+        raise errors.NotDifferentiable(
+            f"{op} at {location.text()} has no derivative where windows run along axes of open"
+            " size; give the size in shapes= of weir.jit"
+        )
+
+
 def _count(attrs, name):
     count = attrs.get(name, 1)
     return count[0] if isinstance(count, (tuple, list)) else count
 
 
-def _dilated(extent, dilation):
+def dilated(extent, dilation):
+    """Returns: a size with gaps between the elements."""
+    if not dims.known(extent):
+        return extent if dilation == 1 else (extent - 1) * dilation + 1
     return 0 if extent == 0 else (extent - 1) * dilation + 1
 
 

@@ -49,19 +49,33 @@ def _cumsum(call, ct):
 
 @rule("cumprod")
 def _cumprod(call, tangents):
-    from weir import lax_names  # which is made of much else
-
     (x,), axis = call.ins, call.attrs["axis"]
     is_reverse, exclusive = call.attrs["reverse"], call.attrs["exclusive"]
     before = call.again(x, exclusive=True)
-
-    def join(first, second):
-        # y -> a y + b, one after the other.
-        return first[0] * second[0], second[0] * first[1] + second[1]
-
-    steps = (x, before * tangents[0])
-    out = lax_names.associative_scan(join, steps, reverse=is_reverse, axis=axis)[1]
+    out = _recurrence(x, before * tangents[0], axis, is_reverse)
     return [_shifted(out, axis, is_reverse) if exclusive else out]
+
+
+def _recurrence(a, b, axis, is_reverse):
+    """Returns: y with y[i] = a[i] y[i-1] + b[i] along an axis."""
+    from weir import carried, lax_names  # which are made of much else
+
+    if dims.known(a.shape[axis]):
+
+        def join(first, second):
+            return first[0] * second[0], second[0] * first[1] + second[1]
+
+        return lax_names.associative_scan(join, (a, b), reverse=is_reverse, axis=axis)[1]
+
+    def step(y, row):
+        y = row[0] * y + row[1]
+        return y, y
+
+    order = [axis, *(i for i in range(a.ndim) if i != axis)]
+    rows = tuple(core.transpose(x, order) for x in (a, b))
+    first = core.full(rows[0].shape[1:], 0, a.dtype_name)
+    _, ys = carried.scan(step, first, rows, reverse=is_reverse)
+    return core.transpose(ys, [order.index(i) for i in range(a.ndim)])
 
 
 def _shifted(x, axis, is_reverse):

@@ -5,9 +5,9 @@ Of elements that are equally the greatest (or least) of a window the first one c
 
 import numpy as np
 
-from weir import core, dims, errors, location
+from weir import core, dims
 from weir import numpy as wnp
-from weir.autodiff.products import _dilated
+from weir.autodiff.products import dilated, require_known
 from weir.autodiff.rules import RULES, Forward, LinearTogether
 
 
@@ -19,9 +19,13 @@ def _sum_vjp(call, ct):
     for extent, size, stride, b, d, p, out in zip(
         x.shape, sizes, strides, base, dilations, attrs["padding_low"], ct.shape
     ):
-        window = _dilated(size, d)
+        window = dilated(size, d)
         low.append(window - p - 1)
-        high.append(_dilated(extent, b) + window - 1 - _dilated(out, stride) - low[-1])
+        if (size, stride, b, p) == (1, 1, 1, 0) and dims.same(extent, out):
+            high.append(0)
+            continue
+        require_known(call.op, [extent, out])
+        high.append(dilated(extent, b) + window - 1 - dilated(out, stride) - low[-1])
     back = {
         "kind": "sum",
         "window_dimensions": sizes,
@@ -50,11 +54,7 @@ class _Patches:
         self._moved = [i for i, column in enumerate(columns) if column != (1, 1, 1, 1, 0, 0)]
         self._kept = [i for i in range(len(columns)) if i not in self._moved]
         sizes = [self._shape[i] for i in self._moved] + [self._out[i] for i in self._moved]
-        if not dims.known(*sizes):
-            raise errors.NotDifferentiable(
-                f"{call.op} at {location.text()} has no derivative along axes of open size; give"
-                " the size in shapes= of weir.jit"
-            )
+        require_known(call.op, sizes)
         flat, inside = 0, True
         for axis in self._moved:
             places, fits = self._along(axis, columns[axis])
@@ -74,7 +74,7 @@ class _Patches:
         size, stride, base, dilation, low, _ = column
         starts = np.arange(self._out[axis]) * stride - low
         at = starts[:, None] + np.arange(size) * dilation
-        fits = (at >= 0) & (at < _dilated(self._shape[axis], base)) & (at % base == 0)
+        fits = (at >= 0) & (at < dilated(self._shape[axis], base)) & (at % base == 0)
         k, count = self._moved.index(axis), len(self._moved)
         shape = [1] * (2 * count)
         shape[k], shape[count + k] = at.shape
