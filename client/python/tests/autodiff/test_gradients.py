@@ -293,3 +293,11 @@ def test_an_array_of_the_differentiated_function_does_not_leave_it():
 def test_an_op_without_a_derivative_is_named_with_its_line():
     with pytest.raises(weir.NotDifferentiable, match=r"igamma at .*test_gradients.py:\d+ has no"):
         weir.grad(lambda a: weir.lax.igamma(a, 2.0))(1.5)
+
+
+def test_an_imported_model_is_refused(digits):
+    model = weir.load_onnx(digits / "cnn.onnx")
+    image = np.load(digits / "image.npy")[0]
+    message = r"called at .*test_gradients.py:\d+, is an imported model"
+    with pytest.raises(weir.NotDifferentiable, match=message):
+        weir.grad(lambda x: wnp.sum(model(x)))(image)

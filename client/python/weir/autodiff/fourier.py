@@ -3,7 +3,7 @@
 import numpy as np
 
 from weir import core, dims
-from weir.autodiff.rules import RULES, LinearTogether
+from weir.autodiff.rules import RULES, Linear
 
 
 def _weights(count, length, like):
@@ -38,4 +38,4 @@ def _fft(call, ct):
     return [half * _weights(x.shape[axis], lengths[-1], x)]
 
 
-RULES["fft"] = LinearTogether(_fft)
+RULES["fft"] = Linear(_fft)

@@ -4,7 +4,7 @@ import numpy as np
 
 from weir import core, dims
 from weir import numpy as wnp
-from weir.autodiff.rules import RULES, LinearTogether, Pair, filled, plus, zeros_like
+from weir.autodiff.rules import RULES, Linear, Pair, filled, plus, zeros_like
 
 _NAMES = {
     "offset_dims": "update_window_dims",
@@ -230,5 +230,5 @@ def _scatter_vjp(call, cts):
     return _OF_COMBINER[call.attrs["combiner"]][1](call, cts[0])
 
 
-RULES["gather"] = LinearTogether(_gather, 1)
+RULES["gather"] = Linear(_gather, 1)
 RULES["scatter"] = Pair(_scatter_jvp, _scatter_vjp)

@@ -1,7 +1,7 @@
 """Derivatives of ops that move elements: what goes where is turned round."""
 
 from weir import core, dims
-from weir.autodiff.rules import RULES, LinearTogether, zero, zeros_like
+from weir.autodiff.rules import RULES, Linear, zero, zeros_like
 
 
 def _reshape(call, ct):
@@ -84,13 +84,13 @@ def _reverse(call, ct):
     return [call.again(ct)]
 
 
-RULES["reshape"] = LinearTogether(_reshape)
-RULES["transpose"] = LinearTogether(_transpose)
-RULES["broadcast_in_dim"] = LinearTogether(_broadcast)
-RULES["slice"] = LinearTogether(_slice)
-RULES["dynamic_slice"] = LinearTogether(_dynamic_slice, 1)
-RULES["dynamic_update_slice"] = LinearTogether(_dynamic_update_slice, 2)
-RULES["concatenate"] = LinearTogether(_concatenate)
-RULES["pad"] = LinearTogether(_pad)
-RULES["reverse"] = LinearTogether(_reverse)
+RULES["reshape"] = Linear(_reshape)
+RULES["transpose"] = Linear(_transpose)
+RULES["broadcast_in_dim"] = Linear(_broadcast)
+RULES["slice"] = Linear(_slice)
+RULES["dynamic_slice"] = Linear(_dynamic_slice, 1)
+RULES["dynamic_update_slice"] = Linear(_dynamic_update_slice, 2)
+RULES["concatenate"] = Linear(_concatenate)
+RULES["pad"] = Linear(_pad)
+RULES["reverse"] = Linear(_reverse)
 zero("constant iota get_dimension_size dimension_size", "it takes no floats")

@@ -61,12 +61,15 @@ def is_inexact(value):
 
 @contextlib.contextmanager
 def with_environment(environment):
-    """The user's functions that run inside may use the arrays for which others stand now."""
+    """The user's functions that run inside may use the arrays for which others stand now; lines are
+    theirs.
+    """
     trace = tracing.current()
     before = trace.environment
     trace.environment = environment
     try:
-        yield
+        with location.fixed(None):
+            yield
     finally:
         trace.environment = before
 

@@ -81,40 +81,23 @@ class Elementwise:
 
 
 class Linear:
-    """The op is linear in some operands together; tangents go through the op itself.
+    """The op is linear in its first `count` operands together (all of them by default): tangents go
+    through the op itself, beside the operands behind.
 
-    `transpose(call, ct)` gives the cotangent of each operand; those behind are not linear.
-    """
-
-    def __init__(self, transpose):
-        self._transpose = transpose
-
-    def jvp(self, call, tangents):
-        operands = []
-        for x, tangent, active in zip(call.ins, tangents, call.active):
-            operands.append(filled(tangent, x) if active or tangent is not None else x)
-        return [self._apply(call, operands)]
-
-    def _apply(self, call, operands):
-        return call.again(*operands)
-
-    def vjp(self, call, cts):
-        return self._transpose(call, cts[0])
-
-
-class LinearTogether(Linear):
-    """The same where the op is linear in its first `count` operands (all of them by default), so
-    that those without a tangent are zero.
+    `transpose(call, ct)` gives a list of the cotangents of the operands.
     """
 
     def __init__(self, transpose, count=None):
-        super().__init__(transpose)
+        self._transpose = transpose
         self._count = count
 
     def jvp(self, call, tangents):
         count = len(call.ins) if self._count is None else self._count
         moved = [filled(t, x) for t, x in zip(tangents[:count], call.ins)]
-        return [self._apply(call, moved + call.ins[count:])]
+        return [call.again(*moved, *call.ins[count:])]
+
+    def vjp(self, call, cts):
+        return self._transpose(call, cts[0])
 
 
 class Bilinear:

@@ -8,7 +8,7 @@ import numpy as np
 from weir import core, dims
 from weir import numpy as wnp
 from weir.autodiff.products import dilated, require_known
-from weir.autodiff.rules import RULES, Forward, LinearTogether
+from weir.autodiff.rules import RULES, Forward, Linear
 
 
 def _sum_vjp(call, ct):
@@ -124,7 +124,7 @@ def _product(call, tangents):
 
 
 _OF_KIND = {
-    "sum": LinearTogether(_sum_vjp),
+    "sum": Linear(_sum_vjp),
     "max": Forward(_extreme),
     "min": Forward(_extreme),
     "prod": Forward(_product),
