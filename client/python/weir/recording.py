@@ -68,6 +68,16 @@ class Body:
         self.results = None
         self._free = None
 
+    @classmethod
+    def of_contents(cls, contents):
+        """Returns: a body that the builder tells of, see `ProgramBuilder::Contents`."""
+        made = cls()
+        made.args, nodes, made.results = contents
+        for op, inputs, outputs, attrs, bodies, *location in nodes:
+            bodies = [cls.of_contents(each) for each in bodies]
+            made.nodes.append(Node(op, inputs, outputs, attrs, bodies, tuple(location)))
+        return made
+
     def free(self):
         """Returns: the values of regions around that it uses, of a complete region."""
         if self._free is None:
@@ -83,6 +93,16 @@ class Body:
             yield self.nodes
         finally:
             self.nodes = before
+
+
+def all_nodes(nodes):
+    """Yields nodes, and those inside of them."""
+    for node in nodes:
+        yield node
+        if isinstance(node, Scope):
+            yield from all_nodes(node.nodes)
+        for body in node.bodies:
+            yield from all_nodes(body.nodes)
 
 
 def _free_of(nodes, args, results=()):

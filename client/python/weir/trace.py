@@ -147,7 +147,7 @@ class Trace:
         self.models = {}  # imported models that are functions of this program
         self.recorded = {}  # `recording.Body` by region
         self.regions_of = {}  # the region of each value
-        self.function_regions = {}  # by the name of a function
+        self.function_bodies = {}  # `recording.Body` by the name of a function
         self.known = {}  # numbers and sizes by the constants that hold them
         self.environment = None  # while recorded operations run again: `autodiff.replay` has it
         self.carriers = {}  # for a symbol an empty array [symbol, 0] of the entry function
@@ -220,7 +220,7 @@ class Trace:
         body = self.builder.new_function(name)
         around = set(self.regions).union(*(frame.around for frame in self.frames[-1:]))
         frame = FunctionFrame(key, name, body, around, len(self.loops))
-        self.function_regions[name] = body
+        self.function_bodies[name] = self.body_of(body)
         before = (self.main, self.regions, self.used, self.last_used, self.draws)
         self.main, self.regions, self.used, self.draws = body, [body], [set()], 0
         self.bodies.add(body)
@@ -234,11 +234,23 @@ class Trace:
             self.frames.pop()
             self.main, self.regions, self.used, self.last_used, self.draws = before
 
+    def add_model(self, program, name):
+        """Adds the entry function of an imported program. Returns: the arrays that it takes behind
+        its own arguments.
+        """
+        constants = self.builder.add_copy_of(program, name, self.inline_elements)
+        body = recording.Body.of_contents(self.builder.contents(name))
+        self.function_bodies[name] = body
+        for node in recording.all_nodes(body.nodes):
+            if node.op == "constant" and not np.ndim(node.attrs["value"]):
+                self.known[node.outputs[0]] = node.attrs["value"][()]
+        return constants
+
     def forget(self, frame):
         """Takes a function out of the program."""
         self.builder.remove_function(frame.body)
         self._names.discard(frame.name)
-        self.function_regions.pop(frame.name, None)
+        self.function_bodies.pop(frame.name, None)
 
     @property
     def own_loops(self):

@@ -295,9 +295,32 @@ def test_an_op_without_a_derivative_is_named_with_its_line():
         weir.grad(lambda a: weir.lax.igamma(a, 2.0))(1.5)
 
 
-def test_an_imported_model_is_refused(digits):
-    model = weir.load_onnx(digits / "cnn.onnx")
-    image = np.load(digits / "image.npy")[0]
-    message = r"called at .*test_gradients.py:\d+, is an imported model"
-    with pytest.raises(weir.NotDifferentiable, match=message):
-        weir.grad(lambda x: wnp.sum(model(x)))(image)
+@pytest.mark.parametrize("name", ["cnn", "lstm"])
+def test_imported_models(name, digits, rng):
+    """By what goes in: the slope of the logits along a direction."""
+    model = weir.load_onnx(digits / f"{name}.onnx")
+    given = np.load(digits / ("image.npy" if name == "cnn" else "rows.npy"))[:20]
+    # The background would make all elements of a window equal.
+    given = given + rng.uniform(0, 1, size=given.shape).astype(np.float32)
+    direction = rng.normal(size=given.shape).astype(np.float32)
+
+    @weir.jit
+    def slopes(x, v):
+        def of_one(x, v):
+            total = weir.grad(lambda x: wnp.sum(model(x) ** 2))(x)
+            out, change = weir.jvp(model, (x,), (v,))
+            return wnp.sum(total * v), wnp.sum(2 * out * change)
+
+        return weir.vmap(of_one)(x, v)
+
+    @weir.jit
+    def values(x):
+        return weir.vmap(lambda x: wnp.sum(model(x) ** 2))(x)
+
+    back, forth = slopes(given, direction)
+    np.testing.assert_allclose(back, forth, rtol=1e-4)
+    step = np.float32(3e-4)
+    up, down = values(given + step * direction), values(given - step * direction)
+    # Between some of the two points an element passes a corner.
+    assert np.isclose(back, (up - down) / (2 * step), rtol=1e-2).mean() > 0.7
+    assert not weir.explain(slopes, given, direction).fallbacks

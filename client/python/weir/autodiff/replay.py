@@ -4,7 +4,7 @@ import contextlib
 
 from weir import collectives, core, dtypes, errors, location, trace as tracing
 from weir.array import Array
-from weir.recording import Scope
+from weir.recording import Scope, all_nodes
 
 # What a program does besides computing: once, and not again where values are computed again.
 EFFECTS = ("check", "print", "update_variable", "assign_variable")
@@ -51,7 +51,7 @@ class Environment:
 def array_of(value):
     """Returns: an array for a value of the program."""
     trace = tracing.current()
-    return Array(trace, value, region=trace.regions_of[value], origin=("value", "", 0))
+    return Array(trace, value, region=trace.regions_of.get(value), origin=("value", "", 0))
 
 
 def is_inexact(value):
@@ -203,17 +203,10 @@ def place_of(node):
 def function_of(node):
     """Returns: the `Body` of the function that a call calls.
 
-    Raises: NotDifferentiable where that is not known, or recursive.
+    Raises: NotDifferentiable where it is recursive.
     """
-    trace = tracing.current()
     name = node.attrs["callee"]
-    region = trace.function_regions.get(name)
-    if region is None:
-        raise errors.NotDifferentiable(
-            f"the function {name}, called at {place_of(node)}, is an imported model, whose"
-            " operations have no derivatives here; write it with weir.numpy and weir.nn"
-        )
-    body = trace.body_of(region)
+    body = tracing.current().function_bodies[name]
     if body.results is None or _calls(body, name, {name}):
         raise errors.NotDifferentiable(
             f"the function {name}, called at {place_of(node)}, calls itself, and recursion has no"
@@ -223,27 +216,13 @@ def function_of(node):
 
 
 def _calls(body, name, seen):
-    trace = tracing.current()
+    bodies = tracing.current().function_bodies
     for node in all_nodes(body.nodes):
         if node.op != "call":
             continue
         callee = node.attrs["callee"]
         if callee == name:
             return True
-        region = trace.function_regions.get(callee)
-        if region is not None and callee not in seen:
-            if _calls(trace.body_of(region), name, seen | {callee}):
-                return True
+        if callee not in seen and _calls(bodies[callee], name, seen | {callee}):
+            return True
     return False
-
-
-def all_nodes(nodes):
-    """Yields nodes, and those inside of them."""
-    for node in nodes:
-        yield node
-        if isinstance(node, Scope):
-            yield from all_nodes(node.nodes)
-        for body in node.bodies:
-            yield from all_nodes(body.nodes)
-
-
