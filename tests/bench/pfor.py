@@ -17,6 +17,7 @@ from pforbench import (
     FRAMEWORKS,
     basics,
     control,
+    derivatives,
     images,
     linalg,
     process,
@@ -28,7 +29,7 @@ from pforbench import (
 
 ROWS = {
     row.name: row
-    for module in (basics, images, recurrent, trees, control, linalg)
+    for module in (basics, images, recurrent, trees, control, linalg, derivatives)
     for row in module.ROWS
 }
 TOLERANCE = 2e-4

@@ -1,5 +1,7 @@
 #include "client/python/native/arrays.h"
 
+#include <pybind11/stl.h>
+
 #include <cstring>
 #include <map>
 #include <memory>
@@ -198,6 +200,30 @@ Attr ToAttr(const std::string& op, const std::string& name, const py::handle& va
     Raise(InvalidArgument("attribute '", name, "' of ", op, " ", converted.status().message()));
   }
   Raise(InvalidArgument("op ", op, " has no attribute '", name, "'"));
+}
+
+py::object FromAttr(const Attr& attr) {
+  switch (attr.kind()) {
+    case Attr::Kind::kBool:
+      return py::bool_(attr.AsBool());
+    case Attr::Kind::kInt:
+      return py::int_(attr.AsInt());
+    case Attr::Kind::kFloat:
+      return py::float_(attr.AsFloat());
+    case Attr::Kind::kString:
+      return py::str(attr.AsString());
+    case Attr::Kind::kInts:
+      return py::cast(std::vector<int64_t>(attr.AsInts().begin(), attr.AsInts().end()));
+    case Attr::Kind::kDType:
+      return py::str(std::string(DTypeName(attr.AsDType())));
+    case Attr::Kind::kDims:
+      return FromShape(Shape(attr.AsDims()));
+    case Attr::Kind::kTensor:
+      return ToArray(attr.AsTensor(), Memory::kShared);
+    case Attr::Kind::kStrings:
+      return py::cast(attr.AsStrings());
+  }
+  __builtin_unreachable();
 }
 
 }  // namespace weir::python

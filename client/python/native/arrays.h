@@ -41,6 +41,8 @@ pybind11::tuple FromShape(const Shape& shape);
 absl::StatusOr<Attr> ToAttr(Attr::Kind kind, const pybind11::handle& value);
 // The value of attribute `name` of `op`, converted to the kind that the op declares.
 Attr ToAttr(const std::string& op, const std::string& name, const pybind11::handle& value);
+// The inverse.
+pybind11::object FromAttr(const Attr& attr);
 
 }  // namespace weir::python
 

@@ -6,6 +6,7 @@
 
 #include "client/python/native/arrays.h"
 #include "client/python/native/errors.h"
+#include "common/base/status.h"
 #include "common/ir/clone.h"
 #include "common/ir/text.h"
 #include "common/ir/verify.h"
@@ -26,6 +27,22 @@ std::vector<int64_t> ToNumbers(const std::vector<ValueId>& values) {
   std::vector<int64_t> numbers;
   for (ValueId value : values) numbers.push_back(value.value());
   return numbers;
+}
+
+// See ProgramBuilder::Contents.
+py::tuple ContentsOf(const Graph& graph, RegionId id) {
+  const Region& region = graph.region(id);
+  py::list nodes;
+  for (NodeId node_id : region.nodes) {
+    const Node& node = graph.node(node_id);
+    py::dict attrs;
+    for (const auto& [name, value] : node.attrs) attrs[py::str(name)] = FromAttr(value);
+    py::list bodies;
+    for (RegionId inner : node.regions) bodies.append(ContentsOf(graph, inner));
+    nodes.append(py::make_tuple(node.op, ToNumbers(node.inputs), ToNumbers(node.outputs), attrs,
+                                bodies, node.location.file, node.location.line));
+  }
+  return py::make_tuple(ToNumbers(region.args), nodes, ToNumbers(region.results));
 }
 
 }  // namespace
@@ -128,6 +145,12 @@ std::vector<py::array> ProgramBuilder::AddCopyOf(const Graph& program, const std
   return hoisted;
 }
 
+py::tuple ProgramBuilder::Contents(const std::string& function) const {
+  const Function* found = graph_.FindFunction(function);
+  if (found == nullptr) Raise(InvalidArgument("there is no function '", function, "'"));
+  return ContentsOf(graph_, found->body);
+}
+
 py::tuple ProgramBuilder::Type(int64_t value) const {
   const TensorType& type = graph_.type(ValueId(value));
   return py::make_tuple(std::string(DTypeName(type.dtype)), FromShape(type.shape));
@@ -150,6 +173,7 @@ void BindProgramBuilder(py::module_& module) {
       .def("yield_", &ProgramBuilder::Yield)
       .def("set_result_names", &ProgramBuilder::SetResultNames)
       .def("add_copy_of", &ProgramBuilder::AddCopyOf)
+      .def("contents", &ProgramBuilder::Contents)
       .def("set_location", &ProgramBuilder::SetLocation)
       .def("type", &ProgramBuilder::Type)
       .def("text", &ProgramBuilder::Text)

@@ -40,6 +40,10 @@ class ProgramBuilder {
   std::vector<pybind11::array> AddCopyOf(const Graph& program, const std::string& name,
                                          int64_t inline_elements);
 
+  // What a function consists of: (values of its arguments, nodes, values of its results), a node
+  // as (op, inputs, outputs, attributes, the same of each of its regions, file, line).
+  pybind11::tuple Contents(const std::string& function) const;
+
   // Put on every node made from now on.
   void SetLocation(std::string file, int line) { location_ = {std::move(file), line, 0}; }
   // Returns: (element type, shape).

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "client/python/native/arrays.h"
-#include "client/python/native/dims.h"
 #include "client/python/native/errors.h"
 #include "common/base/status.h"
 #include "common/interp/interpreter.h"
@@ -19,31 +18,6 @@ namespace py = pybind11;
 
 namespace weir::python {
 namespace {
-
-// The inverse of ToAttr.
-py::object FromAttr(const Attr& attr) {
-  switch (attr.kind()) {
-    case Attr::Kind::kBool:
-      return py::bool_(attr.AsBool());
-    case Attr::Kind::kInt:
-      return py::int_(attr.AsInt());
-    case Attr::Kind::kFloat:
-      return py::float_(attr.AsFloat());
-    case Attr::Kind::kString:
-      return py::str(attr.AsString());
-    case Attr::Kind::kInts:
-      return py::cast(std::vector<int64_t>(attr.AsInts().begin(), attr.AsInts().end()));
-    case Attr::Kind::kDType:
-      return py::str(std::string(DTypeName(attr.AsDType())));
-    case Attr::Kind::kDims:
-      return FromShape(Shape(attr.AsDims()));
-    case Attr::Kind::kTensor:
-      return ToArray(attr.AsTensor(), Memory::kShared);
-    case Attr::Kind::kStrings:
-      return py::cast(attr.AsStrings());
-  }
-  __builtin_unreachable();
-}
 
 py::list ToList(const std::vector<Tensor>& tensors) {
   py::list arrays;

@@ -10,6 +10,7 @@ import weir
 
 MODULES = [
     weir,
+    weir.autodiff,
     weir.flow,
     weir.lax,
     weir.nn,

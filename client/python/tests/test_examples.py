@@ -108,3 +108,47 @@ def test_markov_chains():
     assert 0.3 < accepted.mean() < 0.9 and 1 < r[0] < 1.1 and (r == r[0]).all()
     fewer = weir.pfor(example.chain, 10)
     np.testing.assert_array_equal(fewer[0], last[:10])
+
+
+def test_clipped_gradients():
+    """Per-example gradients by `grad` are those written by hand, and so is what they make."""
+    example = load("clipped_gradients")
+    images, labels = (each[:40] for each in example.digits())
+    weights = example.first_weights()
+    by_grad = weir.vmap(weir.grad(example.loss), in_axes=(None, 0, 0), strict=True)
+    got = by_grad(weights, images, labels)
+    want = [numpy_gradient(weights, x, label) for x, label in zip(images, labels)]
+    want = {name: np.stack([each[name] for each in want]) for name in weights}
+    for name, each in want.items():
+        np.testing.assert_allclose(got[name], each, rtol=1e-4, atol=1e-5)
+    squares = sum((each.reshape(40, -1) ** 2).sum(1) for each in want.values())
+    factors = np.minimum(1, example.LIMIT / np.sqrt(squares))
+    assert 0 < (factors < 1).sum()
+    clipped = weir.jit(example.clipped_sum)
+    total = clipped(weights, images, labels)
+    for name, each in want.items():
+        np.testing.assert_allclose(total[name], np.tensordot(factors, each, 1), atol=1e-4)
+    explanation = weir.explain(clipped, weights, images, labels)
+    assert not explanation.fallbacks
+    assert any("f32[40,10,72], which is not made" in note for note in explanation.notes)
+
+
+def numpy_gradient(weights, image, label):
+    """The gradient of the example's loss, by hand."""
+    (image,) = image
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3))
+    hidden = np.tanh(np.einsum("fij,yxij->fyx", weights["filters"][:, 0], windows))
+    blocks = hidden.reshape(-1, 3, 2, 3, 2).transpose(0, 1, 3, 2, 4).reshape(-1, 3, 3, 4)
+    pooled = blocks.max(-1).reshape(-1)
+    logits = weights["weights"] @ pooled + weights["bias"]
+    by_logits = np.exp(log_softmax(logits[None])[0])
+    by_logits[label] -= 1
+    by_pooled = (weights["weights"].T @ by_logits).reshape(-1, 3, 3)
+    by_blocks = by_pooled[..., None] * np.eye(4)[blocks.argmax(-1)]
+    by_hidden = by_blocks.reshape(-1, 3, 3, 2, 2).transpose(0, 1, 3, 2, 4).reshape(hidden.shape)
+    by_filters = np.einsum("fyx,yxij->fij", by_hidden * (1 - hidden**2), windows)
+    return {
+        "filters": by_filters[:, None],
+        "weights": np.outer(by_logits, pooled),
+        "bias": by_logits,
+    }

@@ -23,6 +23,20 @@ from weir import errors, flow, lax, nn, numpy, random, special, tree
 from weir import methods as _methods  # attaches the operators of Array
 from weir._native import __version__
 from weir.array import Array
+from weir.autodiff import (
+    custom_jvp,
+    custom_vjp,
+    grad,
+    hessian,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jvp,
+    linearize,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+)
 from weir.branches import cond, switch
 from weir.carried import fori_loop, scan, while_loop
 from weir.checks import check
@@ -48,7 +62,8 @@ from weir.vectorize import vmap
 
 __all__ = (
     "Array Dim Flow List Optional Session Sparse Variable all_gather bfloat16 check cond connect"
-    " explain flow for_loop fori_loop function jit lax load_onnx nn numpy ops pfor pmax pmean pmin"
-    " print promote_types psum random scan segment_max segment_mean segment_min segment_prod"
-    " segment_sum special switch tree vmap while_loop"
+    " custom_jvp custom_vjp explain flow for_loop fori_loop function grad hessian jacfwd jacobian"
+    " jacrev jit jvp lax linearize load_onnx nn numpy ops pfor pmax pmean pmin print promote_types"
+    " psum random scan segment_max segment_mean segment_min segment_prod segment_sum special"
+    " stop_gradient switch tree value_and_grad vjp vmap while_loop"
 ).split() + list(errors.__all__)

@@ -85,7 +85,7 @@ def _branch(name, op, selector, functions, operands):
     for region, leaves in zip(regions, results):
         with trace.inside(region):
             cast = [core.cast(x, *kind) for x, kind in zip(leaves, types)]
-            trace.builder.yield_(region, [x.value for x in cast])
+            trace.yield_(region, [x.value for x in cast])
         captured |= {x.value for x in leaves}
     outputs = core.apply_all(op, [selector], {}, regions, captured)
     for output, (_, weak_type) in zip(outputs, types):

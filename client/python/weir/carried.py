@@ -46,7 +46,7 @@ def _while_loop(cond, body, init, counts):
         return _while_loop(cond, body, init, counts=True)
     with trace.inside(attempt.region):
         step = [core.elementwise("add", attempt.args[0], 1)] if counts else []
-        trace.builder.yield_(attempt.region, [x.value for x in step + attempt.results[0]])
+        trace.yield_(attempt.region, [x.value for x in step + attempt.results[0]])
     cond_region, args = _open(attempt.operands)
     with trace.inside(cond_region):
         with trace.in_condition(args[0] if counts else None, attempt.frame) as frame:
@@ -60,7 +60,7 @@ def _while_loop(cond, body, init, counts):
             )
         if holds.dtype_name != "bool":
             holds = core.compare("not_equal", holds, 0)
-        trace.builder.yield_(cond_region, [holds.value])
+        trace.yield_(cond_region, [holds.value])
     if frame.needs_index:
         trace.draws = first_draw
         return _while_loop(cond, body, init, counts=True)
@@ -186,7 +186,7 @@ def _counted(name, step, init, trips, extent):
     attempt = carry.settle(trace_once, lambda attempt: attempt.results)
     ys, ys_structure = attempt.collected
     with trace.inside(attempt.region):
-        trace.builder.yield_(attempt.region, [x.value for x in attempt.results[0] + ys])
+        trace.yield_(attempt.region, [x.value for x in attempt.results[0] + ys])
     captured = attempt.used | {x.value for x in attempt.results[0] + ys}
     attrs = {"extent": (extent,)} if ys else {}
     outputs = core.apply_all("for", attempt.operands, attrs, [attempt.region], captured)

@@ -75,6 +75,10 @@ def check_scope(x):
         )
     if x.region in trace.regions:
         return x
+    if trace.environment is not None:
+        again = trace.environment.find(x.value)
+        if again is not None:
+            return again
     if not trace.reaches(x.region):
         raise errors.TracingError(
             f"the array {x.describe()} was made inside the body of a loop or branch that is"

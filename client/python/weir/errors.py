@@ -9,8 +9,8 @@ from weir import location
 
 __all__ = (
     "Aborted AlreadyExists Cancelled DeadlineExceeded Error FailedPrecondition"
-    " InconclusiveDimension Internal InvalidArgument NotFound OutOfRange ResourceExhausted"
-    " TracingError Unavailable Unimplemented"
+    " InconclusiveDimension Internal InvalidArgument NotDifferentiable NotFound OutOfRange"
+    " ResourceExhausted TracingError Unavailable Unimplemented"
 ).split()
 
 
@@ -71,6 +71,13 @@ class TracingError(Error, TypeError):
 
     The message names the array, where it was made, where it was used, and what to write in its
     place.
+    """
+
+
+class NotDifferentiable(TracingError):
+    """A derivative is asked for that is not defined, or has no rule.
+
+    The message names the operation, the line where it stands, and what to do.
     """
 
 

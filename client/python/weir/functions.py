@@ -174,7 +174,7 @@ class _Function:
                 leaves = self._fit(frame, leaves, structure)
             types = [program.InputType(x.dtype_name, x.shape, x.weak_type) for x in leaves]
             frame.results = (structure, types)
-            trace.builder.yield_(frame.body, [x.value for x in leaves])
+            trace.yield_(frame.body, [x.value for x in leaves])
             trace.builder.set_result_names(frame.body, [f"result{i}" for i in range(len(leaves))])
         trace.learned[key] = (list(frame.extras), frame.results)
         captured = {e.value for e in frame.extras if e is not tracing.KEY}

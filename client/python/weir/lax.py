@@ -15,6 +15,7 @@ import keyword
 import sys
 
 from weir import _native, core, dtypes, lax_forms, lax_names
+from weir.autodiff import stop_gradient
 from weir.branches import cond, switch
 from weir.carried import fori_loop, scan, while_loop
 from weir.collectives import all_gather, pmax, pmean, pmin, psum
@@ -24,7 +25,7 @@ from weir.parallel import for_loop, pfor
 
 __all__ = (
     "all_gather cond dynamic_index_in_dim dynamic_slice_in_dim for_loop fori_loop ops pfor pmax"
-    " pmean pmin psum scan switch while_loop"
+    " pmean pmin psum scan stop_gradient switch while_loop"
 ).split()
 
 _MODULE = sys.modules[__name__]

@@ -46,12 +46,6 @@ def select_n(which, *cases):
     return out
 
 
-@operation
-def stop_gradient(x):
-    """Returns: x, a pytree, as it is: programs have no gradients."""
-    return tree.map(core.as_array, x)
-
-
 # --- Shapes.
 
 
@@ -579,5 +573,5 @@ __all__ = (
     " conv_general_dilated conv_with_general_padding cumlogsumexp dot dynamic_update_index_in_dim"
     " dynamic_update_slice_in_dim expand_dims full full_like index_in_dim integer_pow map nextafter"
     " reduce reduce_precision reduce_xor round scatter_add scatter_max scatter_min scatter_mul"
-    " select_n slice_in_dim sort_key_val split squeeze stack stop_gradient tile unstack"
+    " select_n slice_in_dim sort_key_val split squeeze stack tile unstack"
 ).split()

@@ -1,7 +1,9 @@
 """Where the user's code stands: the innermost frame outside of this package and of NumPy."""
 
+import contextlib
 import os
 import sys
+import threading
 
 import numpy as np
 
@@ -14,6 +16,20 @@ _PASSED = (
 )
 
 
+_state = threading.local()
+
+
+@contextlib.contextmanager
+def fixed(place):
+    """What is made inside stands at this (file, line): that of an operation that it comes of."""
+    before = getattr(_state, "place", None)
+    _state.place = place
+    try:
+        yield
+    finally:
+        _state.place = before
+
+
 def frame_of_caller():
     """Returns: that frame; None if there is none."""
     frame = sys._getframe(1)  # pylint: disable=protected-access
@@ -24,6 +40,9 @@ def frame_of_caller():
 
 def of_caller():
     """Returns: (file, line) of that frame; ("", 0) if there is none."""
+    place = getattr(_state, "place", None)
+    if place is not None:
+        return place
     frame = frame_of_caller()
     if frame is None:
         return "", 0

@@ -64,7 +64,7 @@ def sequential_up_to(body, size, capacity):
         inner = [core.as_array(leaf, "a result of the loop body") for leaf in leaves]
         varies = [region in trace.depends.get(x.value, ()) for x in inner]
         written = [_written(region, x, index, capacity) for x in inner]
-        trace.builder.yield_(region, [x.value for x in written])
+        trace.yield_(region, [x.value for x in written])
     captured = trace.last_used | {x.value for x in written}
     zeros = [core.full((capacity, *x.shape), 0, x.dtype_name) for x in inner]
     outputs = core.apply_all("for", [size, *zeros], {}, [region], captured)
@@ -168,7 +168,7 @@ def _stack(op, operands, body, n, to_iteration, randomness, chunked=False):
                 frame.replaces_pfor = count is None
                 leaves, structure = tree.flatten(body(index))
         inner = [core.as_array(leaf, "a result of the loop body") for leaf in leaves]
-        trace.builder.yield_(region, [x.value for x in inner])
+        trace.yield_(region, [x.value for x in inner])
         varies = [region in trace.depends.get(x.value, ()) for x in inner]
     captured = trace.last_used | {x.value for x in inner}
     attrs = {"extent": (n,)} if inner or op == "pfor" else {}

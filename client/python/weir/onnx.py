@@ -94,7 +94,7 @@ class Model:
         """Returns: (function of this model, what it takes besides the inputs)."""
         if id(self) not in trace.models:
             name = trace.unique_name(f"model{len(trace.models)}")
-            constants = trace.builder.add_copy_of(self._native, name, trace.inline_elements)
+            constants = trace.add_model(self._native, name)
             trace.models[id(self)] = (name, constants, self)
         return trace.models[id(self)][:2]
 

@@ -118,6 +118,6 @@ def trace_function(function, name, input_names, input_types, symbols=()):
         shapes += [trace.carriers[symbol].shape for symbol in symbols]
         leaves, structure = tree.flatten(function(*arrays))
         results = [core.as_array(leaf, "a result") for leaf in leaves]
-        trace.builder.yield_(trace.main, [result.value for result in results])
+        trace.yield_(trace.main, [result.value for result in results])
         trace.builder.set_result_names(trace.main, [f"result{i}" for i in range(len(results))])
     return TracedProgram(trace, name, [*input_names, *carriers], shapes, structure)

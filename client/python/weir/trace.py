@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 
-from weir import _native, dims, dtypes, errors, location
+from weir import _native, dims, dtypes, errors, location, recording
 from weir.array import Array
 
 # Larger constants become inputs of the program, so that the program stays short; others are in it
@@ -145,6 +145,11 @@ class Trace:
         self.variables = {}  # by the name that each has in this program
         self.written = set()  # names of those that the program writes
         self.models = {}  # imported models that are functions of this program
+        self.recorded = {}  # `recording.Body` by region
+        self.regions_of = {}  # the region of each value
+        self.function_bodies = {}  # `recording.Body` by the name of a function
+        self.known = {}  # numbers and sizes by the constants that hold them
+        self.environment = None  # while recorded operations run again: `autodiff.replay` has it
         self.carriers = {}  # for a symbol an empty array [symbol, 0] of the entry function
         self._size_values = {}  # by (body of a function, size)
         self._hoisted_by_id = {}
@@ -215,6 +220,7 @@ class Trace:
         body = self.builder.new_function(name)
         around = set(self.regions).union(*(frame.around for frame in self.frames[-1:]))
         frame = FunctionFrame(key, name, body, around, len(self.loops))
+        self.function_bodies[name] = self.body_of(body)
         before = (self.main, self.regions, self.used, self.last_used, self.draws)
         self.main, self.regions, self.used, self.draws = body, [body], [set()], 0
         self.bodies.add(body)
@@ -228,10 +234,23 @@ class Trace:
             self.frames.pop()
             self.main, self.regions, self.used, self.last_used, self.draws = before
 
+    def add_model(self, program, name):
+        """Adds the entry function of an imported program. Returns: the arrays that it takes behind
+        its own arguments.
+        """
+        constants = self.builder.add_copy_of(program, name, self.inline_elements)
+        body = recording.Body.of_contents(self.builder.contents(name))
+        self.function_bodies[name] = body
+        for node in recording.all_nodes(body.nodes):
+            if node.op == "constant" and not np.ndim(node.attrs["value"]):
+                self.known[node.outputs[0]] = node.attrs["value"][()]
+        return constants
+
     def forget(self, frame):
         """Takes a function out of the program."""
         self.builder.remove_function(frame.body)
         self._names.discard(frame.name)
+        self.function_bodies.pop(frame.name, None)
 
     @property
     def own_loops(self):
@@ -245,6 +264,8 @@ class Trace:
     def add_argument(self, region, dtype, shape, name=""):
         """Returns: a new argument of `region`."""
         value = self.builder.add_arg(region, dtype, shape, name)
+        self.body_of(region).args.append(value)
+        self.regions_of[value] = region
         if region not in self.bodies:
             # What a loop carries may come to depend on every loop around it.
             self.depends[value] = set(self.regions)
@@ -282,13 +303,29 @@ class Trace:
 
         `captured` are values that its regions use.
         """
-        self.builder.set_location(*location.of_caller())
+        place = location.of_caller()
+        self.builder.set_location(*place)
         outputs = self.builder.apply(self.region, op, inputs, attrs or {}, list(regions))
         self._record(inputs, outputs, captured)
+        bodies = [self.recorded[region] for region in regions]
+        node = recording.Node(op, inputs, outputs, attrs or {}, bodies, place)
+        self.body_of(self.region).nodes.append(node)
         return outputs
+
+    def yield_(self, region, results):
+        """Completes a region with the values that it gives."""
+        self.builder.yield_(region, results)
+        self.body_of(region).results = results
+
+    def body_of(self, region):
+        """Returns: what is recorded of a region."""
+        if region not in self.recorded:
+            self.recorded[region] = recording.Body()
+        return self.recorded[region]
 
     def _record(self, inputs, outputs, captured):
         self.used[-1].update(inputs)
+        self.regions_of.update(dict.fromkeys(outputs, self.region))
         loops = set()
         for value in (*inputs, *captured):
             loops |= self.depends.get(value, set())
@@ -307,7 +344,11 @@ class Trace:
         if array.size > self.inline_elements:
             return self._hoist(array), self.entry
         self.builder.set_location(*location.of_caller())
-        return self.builder.constant(self.main, array), self.main
+        value = self.builder.constant(self.main, array)
+        self.regions_of[value] = self.main
+        if not array.shape:
+            self.known[value] = array[()]
+        return value, self.main
 
     def size_value(self, size):
         """Returns: (a value that holds a `Dim`, its region), an outermost one."""
@@ -318,6 +359,8 @@ class Trace:
             attrs = {"size": (size,)}
             (value,) = self.builder.apply(self.main, "dimension_size", [], attrs, [])
             self._size_values[key] = value
+            self.regions_of[value] = self.main
+            self.known[value] = size
         return self._size_values[key], self.main
 
     def know_sizes(self, shape):
@@ -338,6 +381,7 @@ class Trace:
         if symbol not in self.carriers:
             attrs = {"shape": (symbol, 0), "dtype": "i8", "axis": 0}
             (value,) = self.builder.apply(self.entry, "iota", [], attrs, [])
+            self.regions_of[value] = self.entry
             self.carriers[symbol] = Array(self, value, region=self.entry)
         return self.carriers[symbol]
 

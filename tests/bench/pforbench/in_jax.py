@@ -17,6 +17,10 @@ class Framework:
     relu = staticmethod(jax.nn.relu)
     linalg = jnp.linalg
     fft = jnp.fft
+    sum = staticmethod(jnp.sum)
+    transpose = staticmethod(jnp.transpose)
+    jacobian = staticmethod(jax.jacrev)
+    hessian = staticmethod(jax.hessian)
 
     def __init__(self, threads):
         """XLA takes as many threads as the process has processors."""
@@ -29,6 +33,9 @@ class Framework:
 
     def lu(self, x):
         return lax.linalg.lu(x)[0]
+
+    def grad(self, function, argnums):
+        return jax.grad(function, tuple(argnums))
 
     def split(self, x, parts):
         return jnp.split(x, parts, axis=-1)

@@ -18,6 +18,8 @@ class Framework:
     relu = staticmethod(tf.nn.relu)
     linalg = tf.linalg
     fft = tf.signal
+    sum = staticmethod(tf.reduce_sum)
+    transpose = staticmethod(tf.transpose)
 
     def __init__(self, threads):
         tf.get_logger().setLevel("ERROR")
@@ -26,6 +28,28 @@ class Framework:
 
     def close(self):
         pass
+
+    def grad(self, function, argnums):
+        def gradient(*args):
+            args = [tf.convert_to_tensor(x) for x in args]
+            with tf.GradientTape() as tape:
+                tape.watch(args)
+                out = function(*args)
+            return tuple(tape.gradient(out, [args[i] for i in argnums]))
+
+        return gradient
+
+    def jacobian(self, function):
+        def jacobian(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                out = function(x)
+            return tape.jacobian(out, x)
+
+        return jacobian
+
+    def hessian(self, function):
+        return self.jacobian(lambda x: self.grad(function, [0])(x)[0])
 
     def split(self, x, parts):
         return tf.split(x, parts, axis=-1)

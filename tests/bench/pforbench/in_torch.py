@@ -22,6 +22,9 @@ class Framework:
     relu = staticmethod(torch.relu)
     linalg = torch.linalg
     fft = torch.fft
+    sum = staticmethod(torch.sum)
+    jacobian = staticmethod(torch.func.jacrev)
+    hessian = staticmethod(torch.func.hessian)
 
     def __init__(self, threads):
         torch.set_num_threads(threads)
@@ -34,6 +37,9 @@ class Framework:
 
     def lu(self, x):
         return torch.linalg.lu_factor(x)[0]
+
+    def grad(self, function, argnums):
+        return torch.func.grad(function, tuple(argnums))
 
     def split(self, x, parts):
         return torch.chunk(x, parts, dim=-1)

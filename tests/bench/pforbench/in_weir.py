@@ -22,6 +22,9 @@ class Framework:
     relu = staticmethod(weir.nn.relu)
     linalg = wnp.linalg
     fft = wnp.fft
+    sum = staticmethod(wnp.sum)
+    jacobian = staticmethod(weir.jacrev)
+    hessian = staticmethod(weir.hessian)
 
     def __init__(self, threads):
         self._session = weir.connect(workers=threads)
@@ -35,6 +38,9 @@ class Framework:
 
     def lu(self, x):
         return core.apply_all("lu", [x])[0]
+
+    def grad(self, function, argnums):
+        return weir.grad(function, tuple(argnums))
 
     def split(self, x, parts):
         return wnp.split(x, parts, axis=-1)

@@ -58,7 +58,7 @@ def trace_function(function, kind, types, taken, *, results=None, call=None, row
             returned = call(arrays)
         made = tree.leaves(returned) if results is None else results(returned)
         values = [core.as_array(leaf, f"what the function of {kind} returns") for leaf in made]
-        trace.builder.yield_(trace.main, [value.value for value in values])
+        trace.yield_(trace.main, [value.value for value in values])
         trace.builder.set_result_names(trace.main, [f"result{i}" for i in range(len(values))])
     if trace.variables:
         raise errors.InvalidArgument(

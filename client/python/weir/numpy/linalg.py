@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from weir import core, dims, dtypes, location
+from weir import branches, core, dims, dtypes, location
 from weir.eager import operation
 from weir.numpy import elementwise, matrices, ordering, products, reductions, shaping
 from weir.numpy.creation import eye
@@ -205,8 +205,44 @@ def _signed_diagonal(array):
 @operation
 def det(x):
     """Returns: the determinant of each square matrix."""
-    diagonal, sign = _signed_diagonal(_squares(x, "det"))
+    from weir.autodiff import custom_jvp  # which is made of this
+
+    function = custom_jvp(_det)
+    function.defjvp(_det_jvp)
+    return function(_squares(x, "det"))
+
+
+def _det(array):
+    diagonal, sign = _signed_diagonal(array)
     return core.elementwise("multiply", reductions.prod(diagonal, axis=-1), sign)
+
+
+def _det_jvp(primals, tangents):
+    """By the cofactors, which singular matrices have too."""
+    (array,), (tangent,) = primals, tangents
+    found = det(array)
+    is_singular = reductions.any(core.compare("equal", found, 0))
+    adjugate = branches.cond(is_singular, _adjugate, _adjugate_of_regular, array)
+    along = core.elementwise("multiply", adjugate, shaping.swapaxes(tangent, -1, -2))
+    return found, reductions.sum(along, axis=(-2, -1))
+
+
+def _adjugate_of_regular(array):
+    return det(array)[..., None, None] * inv(array)
+
+
+def _adjugate(array):
+    """The transposed matrix of cofactors, by that of the singular values."""
+    u, s, vh = svd(array)
+    axis = s.ndim - 1
+    before, behind = (
+        core.apply("cumprod", [s], {"axis": axis, "reverse": reverse, "exclusive": True})
+        for reverse in (False, True)
+    )
+    others = core.cast(before * behind, array.dtype_name)
+    sign = det(u) * det(vh)
+    scaled = _adjoint(vh) * core.expand_dims(others, [others.ndim - 1])
+    return sign[..., None, None] * products.matmul(scaled, _adjoint(u))
 
 
 @operation
