@@ -78,7 +78,6 @@ std::vector<FeedStep> StepsOf(VertexId input, const std::vector<EpochRecords>& p
   return steps;
 }
 
-// Channels of one byte are always full: what waits for its own cycle waits for ever.
 TEST(FlowVariables, ACycleThroughADelayEndsAndHasTheBitsOfTheOracle) {
   const std::shared_ptr<const Flow> flow = FlowOf(kTraining);
   const std::vector<EpochRecords> parts = Parts(*flow, 12);

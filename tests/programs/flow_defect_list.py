@@ -104,6 +104,18 @@ DEFECTS = [
         "  if (!ended_.contains(key)) early_[key].push_back({message, std::move(payloads)});\n",
         "",
     ),
+    (
+        "a vertex waits for its own cycle, of channels of a byte",
+        "worker/flow/held_channels.cc",
+        "      if (cycles.NumberOf(from) == cycles.NumberOf(id)) continue;\n",
+        "",
+    ),
+    (
+        "a variable without an order waits for its turn",
+        "worker/flow/vertices/variable.cc",
+        "  if (IsRelaxed(setup.vertex())) ",
+        "  if (false) ",
+    ),
 ]
 
 # The tests of worker/flow itself find these.
@@ -119,17 +131,5 @@ PROGRESS_DEFECTS = [
         PROGRESS,
         "    if (change.at == FlowChange::At::kElsewhere) continue;\n",
         "",
-    ),
-    (
-        "a vertex waits for its own cycle, of channels of a byte",
-        "worker/flow/held_channels.cc",
-        "      if (cycles.NumberOf(from) == cycles.NumberOf(id)) continue;\n",
-        "",
-    ),
-    (
-        "a variable without an order waits for its turn",
-        "worker/flow/vertices/variable.cc",
-        "  if (IsRelaxed(setup.vertex())) ",
-        "  if (false) ",
     ),
 ]
