@@ -90,6 +90,13 @@ def test_a_vjp_rule_refuses_forward_mode():
         weir.jvp(doubled_sine(), (X,), (X,))
 
 
+def test_a_vjp_rule_with_one_for_forward_mode():
+    f = doubled_sine()
+    f.defjvp(lambda primals, tangents: (wnp.sin(*primals), 3 * wnp.cos(*primals) * tangents[0]))
+    assert_tree_close(weir.jvp(f, (X,), (np.ones(3),))[1], 3 * np.cos(X))
+    assert_tree_close(weir.grad(lambda x: wnp.sum(f(x)))(X), 2 * np.cos(X))
+
+
 def test_pytrees_and_arguments_without_derivative():
     @functools.partial(weir.custom_vjp, nondiff_argnums=(0,))
     def scaled(power, params, count):

@@ -146,6 +146,31 @@ def listing(w, c):
     return weir.fori_loop(0, 3, step, weir.List.empty(4, c).push(c)).stack()
 
 
+def products_of_weights(w, c):
+    """With what a loop computes of weights alone, and both ways round."""
+
+    def step(carry, x):
+        made = wnp.tanh((carry @ w.T) @ (w * 2) + wnp.sum(w) * x)
+        return made, wnp.outer(made, w[0]) @ c
+
+    return weir.scan(step, c, XS)
+
+
+def products_of_batches(w, c):
+    batches = wnp.stack([w, 2 * w, w * w])
+
+    def step(carry, x):
+        made = wnp.einsum("bij,bj->bi", batches, carry + x)
+        return wnp.sin(made), wnp.einsum("bij,kj->bki", batches, carry)
+
+    return weir.scan(step, wnp.stack([c, c, -c]), XS)
+
+
+def a_sum_of_iterations_of_nothing(w, c):
+    """psum of what is the same for all, which stays inside."""
+    return weir.vmap(lambda x: weir.psum(c * c) * x)(XS)
+
+
 def constants(w, c):
     def step(i, x):
         return wnp.sin(x) + i
@@ -179,6 +204,9 @@ COUNTED = [
     gathering,
     calling,
     listing,
+    products_of_weights,
+    products_of_batches,
+    a_sum_of_iterations_of_nothing,
     constants,
 ]
 
@@ -386,6 +414,26 @@ def test_what_is_gathered_comes_back_by_one_scatter(rng):
     assert not explanation.fallbacks
     # Not a table for each iteration.
     assert "[30,50,4]" not in explanation.text("pfor")
+
+
+def test_products_of_a_scan_are_summed_behind_it(rng):
+    w, xs = rng.normal(size=(6, 4)), rng.normal(size=(10, 4))
+
+    def total(w):
+        def step(carry, x):
+            return wnp.tanh(w.T @ (w @ carry) + x), None
+
+        return wnp.sum(weir.scan(step, np.zeros(4), xs)[0])
+
+    gradient = weir.jit(weir.grad(total))
+
+    lines = gradient.lower(w).text.splitlines()
+    loops = [i for i, line in enumerate(lines) if " = for(" in line]
+    assert len(loops) == 2
+    (end,) = [i for i, line in enumerate(lines[loops[1] :], loops[1]) if line.startswith("  } loc")]
+    # Behind the way back are two products, one for each use of the matrix; inside is no matrix.
+    assert sum(" = dot_general(" in line for line in lines[end:]) == 2
+    assert not any("f64[6,4]" in line for line in lines[loops[1] : end + 1])
 
 
 def test_rows_of_a_map_come_back_as_they_are(rng):

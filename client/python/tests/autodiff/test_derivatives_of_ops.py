@@ -126,3 +126,11 @@ def test_derivatives_of_samples(op, rng):
             raise AssertionError(f"{op} {sample['label']} {sample['attrs']}\n{error}") from error
         compared += checked.compared
     assert compared > 0, op
+
+
+def test_an_op_without_a_rule_is_named_with_its_line(monkeypatch):
+    monkeypatch.delitem(RULES, "sin")
+    message = r"sin at .*test_derivatives_of_ops.py:\d+ has no derivative: no rule .*custom_vjp"
+    for derivative in (weir.grad(wnp.sin), weir.jacfwd(wnp.sin)):
+        with pytest.raises(weir.NotDifferentiable, match=message):
+            derivative(1.0)

@@ -178,18 +178,79 @@ def _given(what, leaves, likes):
     ]
 
 
+class _JvpRule(_Rule):
+    def forward(self, scope, environment, tangents):
+        others = self._arguments(scope, environment, set(tangents))
+        moved = [tangents.get(value) for value in scope.inputs]
+        out, changes = self._both(scope, environment, others, moved)
+        self._results(scope, environment, out)
+        pairs = zip(scope.outputs, self._changes(scope, changes))
+        return {value: t for value, t in pairs if t is not None}
+
+    def _both(self, scope, environment, others, moved):
+        inputs = environment.all(scope.inputs)
+        tangents = [filled(t, x) for t, x in zip(moved, inputs)]
+        fixed_args, _, _ = self._custom._split(self._args)
+        changes = tuple(tree.unflatten(self._structure, tangents))
+        with with_environment(environment):
+            returned = self._custom._jvp(*fixed_args, tuple(others), changes)
+        if not isinstance(returned, tuple) or len(returned) != 2:
+            raise TypeError(
+                f"the rule of {scope.op} must return (result, tangent), found"
+                f" {type(returned).__name__} ({location.text()})"
+            )
+        return returned
+
+    def _changes(self, scope, changes):
+        leaves, structure = tree.flatten(changes)
+        if structure != self._out_structure:
+            raise TypeError(
+                f"the rule of {scope.op} gives tangents of structure {structure}, the function"
+                f" results of {self._out_structure} ({location.text()})"
+            )
+        likes = [replay.array_of(value) for value in scope.outputs]
+        return _given(f"a tangent that the rule of {scope.op} gives", leaves, likes)
+
+    def backward(self, scope, environment, active):
+        others = self._arguments(scope, environment, active)
+        places = [i for i, value in enumerate(scope.inputs) if value in active]
+        inputs = environment.all(scope.inputs)
+        # The result is that of the rule where nothing changes.
+        out, _ = self._both(scope, environment, others, [None] * len(inputs))
+        self._results(scope, environment, out)
+
+        def linear(*arrays):
+            moved = [None] * len(inputs)
+            for i, array in zip(places, arrays):
+                moved[i] = array
+            return self._changes(scope, self._both(scope, environment, others, moved)[1])
+
+        def step(cts):
+            found = of_linear(linear, [inputs[i] for i in places], cts)
+            pairs = zip((scope.inputs[i] for i in places), found)
+            return [(value, ct) for value, ct in pairs if ct is not None]
+
+        return step
+
+
 class custom_vjp(_Custom):
     """A function with a rule for reverse mode, as `jax.custom_vjp`.
 
     `f.defvjp(fwd, bwd)` gives the rule: `fwd(*args)` returns (result, residuals); `bwd(residuals,
     ct)` returns a tuple with the cotangent of each argument, None for zero. Arguments at
-    `nondiff_argnums` are handed to `bwd` in front. Forward mode refuses it.
+    `nondiff_argnums` are handed to `bwd` in front. Forward mode refuses it, unless `f.defjvp(rule)`
+    gives that a rule too, as for `custom_jvp`.
     """
 
     def defvjp(self, fwd, bwd):
         """Sets the rule. Args: as described above. Returns: `bwd`."""
         self._forward, self._backward = fwd, bwd
         return bwd
+
+    def defjvp(self, rule):
+        """Sets the rule for forward mode. Args: as for `custom_jvp`. Returns: `rule`."""
+        self._jvp = rule
+        return rule
 
     def _rule(self, args, structure, out_structure):
         if not hasattr(self, "_forward"):
@@ -200,8 +261,10 @@ class custom_vjp(_Custom):
         return _VjpRule(self, args, structure, out_structure)
 
 
-class _VjpRule(_Rule):
+class _VjpRule(_JvpRule):
     def forward(self, scope, environment, tangents):
+        if hasattr(self._custom, "_jvp"):
+            return super().forward(scope, environment, tangents)
         raise errors.NotDifferentiable(
             f"{scope.op} at {replay.place_of(scope)} has a rule for reverse mode only; give it one"
             " by weir.custom_jvp for forward mode (weir.jvp, weir.jacfwd), which serves both"
@@ -291,58 +354,3 @@ class custom_jvp(_Custom):
                 f"{self._name()} has no rule yet: call its defjvp(rule) first ({location.text()})"
             )
         return _JvpRule(self, args, structure, out_structure)
-
-
-class _JvpRule(_Rule):
-    def forward(self, scope, environment, tangents):
-        others = self._arguments(scope, environment, set(tangents))
-        moved = [tangents.get(value) for value in scope.inputs]
-        out, changes = self._both(scope, environment, others, moved)
-        self._results(scope, environment, out)
-        pairs = zip(scope.outputs, self._changes(scope, changes))
-        return {value: t for value, t in pairs if t is not None}
-
-    def _both(self, scope, environment, others, moved):
-        inputs = environment.all(scope.inputs)
-        tangents = [filled(t, x) for t, x in zip(moved, inputs)]
-        fixed_args, _, _ = self._custom._split(self._args)
-        changes = tuple(tree.unflatten(self._structure, tangents))
-        with with_environment(environment):
-            returned = self._custom._jvp(*fixed_args, tuple(others), changes)
-        if not isinstance(returned, tuple) or len(returned) != 2:
-            raise TypeError(
-                f"the rule of {scope.op} must return (result, tangent), found"
-                f" {type(returned).__name__} ({location.text()})"
-            )
-        return returned
-
-    def _changes(self, scope, changes):
-        leaves, structure = tree.flatten(changes)
-        if structure != self._out_structure:
-            raise TypeError(
-                f"the rule of {scope.op} gives tangents of structure {structure}, the function"
-                f" results of {self._out_structure} ({location.text()})"
-            )
-        likes = [replay.array_of(value) for value in scope.outputs]
-        return _given(f"a tangent that the rule of {scope.op} gives", leaves, likes)
-
-    def backward(self, scope, environment, active):
-        others = self._arguments(scope, environment, active)
-        places = [i for i, value in enumerate(scope.inputs) if value in active]
-        inputs = environment.all(scope.inputs)
-        # The result is that of the rule where nothing changes.
-        out, _ = self._both(scope, environment, others, [None] * len(inputs))
-        self._results(scope, environment, out)
-
-        def linear(*arrays):
-            moved = [None] * len(inputs)
-            for i, array in zip(places, arrays):
-                moved[i] = array
-            return self._changes(scope, self._both(scope, environment, others, moved)[1])
-
-        def step(cts):
-            found = of_linear(linear, [inputs[i] for i in places], cts)
-            pairs = zip((scope.inputs[i] for i in places), found)
-            return [(value, ct) for value, ct in pairs if ct is not None]
-
-        return step

@@ -8,26 +8,33 @@ def _free(ndim, batch, contract):
     return [i for i in range(ndim) if i not in batch and i not in contract]
 
 
-def _dot_operand(ct, this, other, numbers):
+def _dot_operand(ct, this, other, numbers, leading=0):
     """The cotangent of one operand.
 
     Args:
+      leading: how many axes `ct` and `other` have in front, over which it is summed.
       numbers: (batch axes of this, of the other, contracted ones of this, of the other, where the
         free axes of this and of the other begin in the result).
     """
     batch, other_batch, contract, other_contract, own_at, other_at = numbers
-    own_free = _free(this.ndim, batch, contract)
-    other_free = _free(other.ndim, other_batch, other_contract)
-    attrs = {
-        "lhs_batch": list(range(len(batch))),
-        "rhs_batch": list(other_batch),
-        "lhs_contract": list(range(other_at, other_at + len(other_free))),
-        "rhs_contract": other_free,
-    }
-    out = core.apply("dot_general", [ct, other], attrs)
-    # Its axes: batch, free ones of this, then the contracted ones as they lie in the other.
     by_place = sorted(range(len(contract)), key=lambda k: other_contract[k])
-    axes = [*batch, *own_free, *(contract[k] for k in by_place)]
+    contracted = [contract[k] for k in by_place]
+    own_free = _free(this.ndim, batch, contract)
+    other_free = _free(other.ndim - leading, other_batch, other_contract)
+    behind = other_at + len(other_free)
+    of_ct = [leading + i for i in range(len(batch))]
+    of_other = [leading + i for i in other_batch]
+    summed_ct = [*range(leading), *range(leading + other_at, leading + behind)]
+    summed_other = [*range(leading), *(leading + i for i in other_free)]
+    # The factor comes first whose axes do in the operand, which need not be transposed then.
+    if own_at < other_at:
+        factors, axes = (ct, other), [*batch, *own_free, *contracted]
+        numbers = (of_ct, of_other, summed_ct, summed_other)
+    else:
+        factors, axes = (other, ct), [*batch, *contracted, *own_free]
+        numbers = (of_other, of_ct, summed_other, summed_ct)
+    names = ("lhs_batch", "rhs_batch", "lhs_contract", "rhs_contract")
+    out = core.apply("dot_general", list(factors), dict(zip(names, numbers)))
     return core.transpose(out, [axes.index(i) for i in range(this.ndim)])
 
 
@@ -46,6 +53,16 @@ def _dot_lhs(call, ct):
 def _dot_rhs(call, ct):
     lhs, rhs = call.ins
     return _dot_operand(ct, rhs, lhs, _numbers(call)[1])
+
+
+def operand_over_trips(call, which, ct, other):
+    """Returns: the sum of the cotangents of operand `which` (0 or 1) of several products.
+
+    Args:
+      call: one of them; of the other operand only the type is used.
+      ct, other: those of the results, and the other operands, stacked.
+    """
+    return _dot_operand(ct, call.ins[which], other, _numbers(call)[which], 1)
 
 
 class _Window:

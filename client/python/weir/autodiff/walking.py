@@ -9,7 +9,7 @@ from weir import errors, location
 from weir.autodiff import activity, replay
 from weir.autodiff.replay import Environment
 from weir.autodiff.rules import REFUSED, RULES, Call, plus
-from weir.recording import Scope
+from weir.recording import Body, Node, Scope
 
 # By op: modules with `forward(node, environment, tangents)`, which runs the node and gives the
 # tangents of its outputs, by value; and `backward(node, environment, active)`, which runs it and
@@ -88,16 +88,17 @@ class Backward:
       body: what was recorded.
       environment: what stands for its arguments, and for what it takes from around it.
       active: values whose cotangents are wanted: arguments, and what it captures.
-      ends: nodes whose outputs count as active values themselves, whatever they come of.
+      cuts: pairs of a node without regions and the place of an operand: what the operand gets is
+        left to the caller, for which `pull` gives the cotangent of the node's output too.
 
     Attributes:
       results: arrays.
     """
 
-    def __init__(self, body, environment, active, ends=()):
+    def __init__(self, body, environment, active, cuts=()):
         self._body = body
         self._environment = environment
-        self._ends = set(map(id, ends))
+        self._cuts = {id(node): place for node, place in cuts}
         self.active = set(active)
         self._steps = []
         for node in body.nodes:
@@ -105,11 +106,11 @@ class Backward:
         self.results = environment.all(body.results)
 
     def _run(self, node):
-        if id(node) in self._ends:
-            replay.run_node(node, self._environment)
-            self.active.update(node.outputs)
-            return
+        if node.op in ("for", "pfor"):
+            node = self._without_invariants(node)
         reached = activity.of_node(node, self.active)
+        if id(node) in self._cuts:
+            reached = node.outputs
         if not reached:
             replay.run_node(node, self._environment)
             return
@@ -120,13 +121,36 @@ class Backward:
                 step = STRUCTURED[node.op].backward(node, self._environment, self.active)
             else:
                 step = self._plain(node)
-        self.active |= reached
+        self.active.update(reached)
         self._steps.append((node, step))
+
+    def _without_invariants(self, node):
+        """Runs what a loop computes of active values around it alone, such as a transposed matrix,
+        before the loop, so that the sum over its trips is taken behind it. Returns: the loop
+        without that.
+        """
+        (body,) = node.bodies
+        inside, rest = set(body.args), Body()
+        rest.args, rest.results = body.args, body.results
+        for each in body.nodes:
+            is_plain = each.op in RULES and each.op != "iteration_reduce"
+            is_wanted = is_plain and not self.active.isdisjoint(each.inputs)
+            if is_wanted and inside.isdisjoint(each.used()):
+                self._run(each)
+            else:
+                rest.nodes.append(each)
+                inside.update(each.outputs)
+        return Node(node.op, node.inputs, node.outputs, node.attrs, [rest], node.location)
 
     def _plain(self, node):
         rule = rule_of(node)
         replay.run_node(node, self._environment)
         call = _call_of(node, self._environment, self.active)
+        if id(node) in self._cuts:
+            call.active[self._cuts[id(node)]] = False
+
+        if not any(call.active):
+            return lambda cts: []
 
         def step(cts):
             found = zip(node.inputs, rule.vjp(call, cts), call.active)
@@ -147,7 +171,8 @@ class Backward:
             if ct is not None and value in self.active:
                 found[value] = plus(found.get(value), ct)
         for node, step in reversed(self._steps):
-            outputs = [found.pop(value, None) for value in node.outputs]
+            take = found.get if id(node) in self._cuts else found.pop
+            outputs = [take(value, None) for value in node.outputs]
             if all(ct is None for ct in outputs):
                 continue
             with location.fixed(node.location):

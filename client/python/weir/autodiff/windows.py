@@ -8,7 +8,7 @@ import numpy as np
 from weir import core, dims
 from weir import numpy as wnp
 from weir.autodiff.products import dilated, require_known
-from weir.autodiff.rules import RULES, Forward, Linear
+from weir.autodiff.rules import RULES, Forward, Linear, Pair, zeros_like
 
 
 def _sum_vjp(call, ct):
@@ -63,12 +63,10 @@ class _Patches:
         outs = [self._out[axis] for axis in self._moved]
         count = int(np.prod([columns[axis][0] for axis in self._moved], dtype=int))
         places = int(np.prod(outs, dtype=int))
-        # [windows, elements of one], the place of each in the joined axes, 0 for padding.
-        self.places = np.broadcast_to(flat, (*outs, *self._sizes(columns))).reshape(places, count)
-        self.inside = np.broadcast_to(inside, (*outs, *self._sizes(columns))).reshape(places, count)
-
-    def _sizes(self, columns):
-        return tuple(columns[axis][0] for axis in self._moved)
+        shape = (*outs, *(columns[axis][0] for axis in self._moved))
+        # [elements of one, windows], the place of each in the joined axes, 0 for padding.
+        self.places = np.broadcast_to(flat, shape).reshape(places, count).T
+        self.inside = np.broadcast_to(inside, shape).reshape(places, count).T
 
     def _along(self, axis, column):
         size, stride, base, dilation, low, _ = column
@@ -86,30 +84,82 @@ class _Patches:
         moved = core.transpose(x, self._kept + self._moved)
         return core.reshape(moved, (*(self._shape[i] for i in self._kept), size))
 
+    def results(self, x):
+        """Returns: results of the op with the windows as the last axis."""
+        moved = core.transpose(x, self._kept + self._moved)
+        return core.reshape(moved, (*(self._shape[i] for i in self._kept), self.places.shape[1]))
+
     def apart(self, x):
         """Returns: a result of each window as the op has it."""
         order = self._kept + self._moved
         shape = [self._out[i] for i in order]
         return core.transpose(core.reshape(x, shape), [order.index(i) for i in range(len(order))])
 
+    def back(self, x):
+        """Returns: [..., elements] with the axes that are joined apart, as the operand has them."""
+        order = self._kept + self._moved
+        moved = core.reshape(x, [self._shape[i] for i in order])
+        return core.transpose(moved, [order.index(i) for i in range(len(order))])
+
+    def of_elements(self):
+        """Returns: (int [most, elements], the windows in which each element lies; bool, whether
+        there are as many).
+        """
+        size = int(np.prod([self._shape[i] for i in self._moved], dtype=int))
+        windows = np.broadcast_to(np.arange(self.places.shape[1]), self.places.shape)
+        elements, windows = self.places[self.inside], windows[self.inside]
+        order = np.argsort(elements, kind="stable")
+        elements, windows = elements[order], windows[order]
+        starts = np.searchsorted(elements, np.arange(size))
+        number = np.arange(len(elements)) - starts[elements]
+        most = int(number.max(initial=0)) + 1
+        table, has = np.zeros((most, size), np.int64), np.zeros((most, size), bool)
+        table[number, elements], has[number, elements] = windows, True
+        return table, has
+
     def each(self, joined, padding):
-        """Returns: [..., windows, elements of one], with `padding` for what lies outside."""
+        """Returns: [..., elements of one, windows], with `padding` for what lies outside."""
         taken = joined[..., self.places]
         return wnp.where(core.as_array(self.inside), taken, padding)
 
 
-def _extreme(call, tangents):
+def _first(call, patches):
+    """Returns: for each window the place of its first extreme element, in the joined axes; their
+    size where a window is all padding.
+    """
+    x = patches.joined(call.ins[0])
+    out = patches.results(call.outs[0])
+    # Elements of a window have ascending places.
+    places = core.as_array(np.where(patches.inside, patches.places, x.shape[-1]))
+    is_it = core.compare("equal", x[..., patches.places], core.expand_dims(out, [out.ndim - 1]))
+    return wnp.min(wnp.where(is_it, places, x.shape[-1]), axis=-2)
+
+
+def _has_none(call):
+    return 0 in (*call.ins[0].shape, *call.outs[0].shape)
+
+
+def _extreme_jvp(call, tangents):
+    if _has_none(call):
+        return [zeros_like(call.outs[0])]
     patches = _Patches(call)
-    worst = -np.inf if call.attrs["kind"] == "max" else np.inf
-    each = patches.each(patches.joined(call.ins[0]), worst)
-    find = wnp.argmax if call.attrs["kind"] == "max" else wnp.argmin
-    which = find(each, axis=-1)
-    places = core.broadcast_to(core.as_array(patches.places), each.shape)
-    chosen = wnp.take_along_axis(places, which[..., None], axis=-1)[..., 0]
-    moved = wnp.take_along_axis(patches.joined(tangents[0]), chosen, axis=-1)
-    # A window that is all padding has no element.
-    none = core.as_array(~patches.inside.any(axis=1))
-    return [patches.apart(wnp.where(none, 0, moved))]
+    first = _first(call, patches)
+    moved = patches.joined(tangents[0])
+    size = moved.shape[-1]
+    taken = wnp.take_along_axis(moved, wnp.minimum(first, size - 1), axis=-1)
+    return [patches.apart(wnp.where(core.compare("less", first, size), taken, 0))]
+
+
+def _extreme_vjp(call, cts):
+    """Each element asks the windows in which it lies."""
+    if _has_none(call):
+        return [zeros_like(call.ins[0])]
+    patches = _Patches(call)
+    windows, has = patches.of_elements()
+    first = _first(call, patches)[..., windows]
+    is_it = core.compare("equal", first, core.iota(first.shape, first.ndim - 1, "i64"))
+    found = wnp.where(is_it & core.as_array(has), patches.results(cts[0])[..., windows], 0)
+    return [patches.back(wnp.sum(found, axis=-2))]
 
 
 def _product(call, tangents):
@@ -117,16 +167,16 @@ def _product(call, tangents):
     each = patches.each(patches.joined(call.ins[0]), 1)
     moved = patches.each(patches.joined(tangents[0]), 0)
     before, behind = (
-        core.apply("cumprod", [each], {"axis": each.ndim - 1, "reverse": r, "exclusive": True})
+        core.apply("cumprod", [each], {"axis": each.ndim - 2, "reverse": r, "exclusive": True})
         for r in (False, True)
     )
-    return [patches.apart(wnp.sum(moved * (before * behind), axis=-1))]
+    return [patches.apart(wnp.sum(moved * (before * behind), axis=-2))]
 
 
 _OF_KIND = {
     "sum": Linear(_sum_vjp),
-    "max": Forward(_extreme),
-    "min": Forward(_extreme),
+    "max": Pair(_extreme_jvp, _extreme_vjp),
+    "min": Pair(_extreme_jvp, _extreme_vjp),
     "prod": Forward(_product),
 }
 

@@ -124,7 +124,30 @@ def expm(x):
     """Returns: the exponential of each square matrix, by scaling and squaring; NaN or infinity
     where it overflows.
     """
-    array = linalg._squares(x, "expm")
+    from weir.autodiff import custom_vjp  # which is made of this
+
+    function = custom_vjp(_expm)
+    function.defvjp(
+        lambda array: (expm(array), array),
+        lambda array, ct: (_expm_change(shaping.swapaxes(array, -1, -2), ct),),
+    )
+    function.defjvp(lambda primals, tangents: (expm(*primals), _expm_change(*primals, *tangents)))
+    return function(linalg._squares(x, "expm"))
+
+
+def _expm_change(array, change):
+    """How the exponential changes: a block of that of [[array, change], [0, array]] (Higham,
+    "Functions of Matrices", 3.16).
+    """
+    size = array.shape[-1]
+    upper = core.concatenate([array, change], array.ndim - 1)
+    lower = core.concatenate([core.full(array.shape, 0, array.dtype_name), array], array.ndim - 1)
+    whole = expm(core.concatenate([upper, lower], array.ndim - 2))
+    right = core.slice_axis(whole, array.ndim - 1, size, size * 2)
+    return core.reshape(core.slice_axis(right, array.ndim - 2, 0, size), array.shape)
+
+
+def _expm(array):
     name = {"c64": "f32", "c128": "f64", "f64": "f64"}.get(array.dtype_name, "f32")
     degree, bound = _PADE[name]
     length = reductions.max(reductions.sum(elementwise.abs(array), -2), -1, initial=0)
