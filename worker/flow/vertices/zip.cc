@@ -70,7 +70,9 @@ class ZipVertex : public Vertex {
     const auto found = times_.find(time);
     if (found == times_.end()) return 0;
     int64_t in_vain = 0;
-    for (const ByOrigin& records : found->second) in_vain += static_cast<int64_t>(records.size());
+    for (const ByOrigin& records : found->second) {
+      for (const auto& [origin, waiting] : records) in_vain += waiting.frame == nullptr ? 0 : 1;
+    }
     Forget(found->second);
     times_.erase(found);
     return in_vain;
@@ -104,13 +106,15 @@ class ZipVertex : public Vertex {
         return InvalidArgument("input ", input, " has more than one record of origin ", origin,
                                ", or one whose weight is not 1");
       }
-      state_bytes_ += BytesOfRow(*frame);
+      state_bytes_ += BytesOf(records->find(origin)->second);
     }
     return absl::OkStatus();
   }
 
-  static int64_t BytesOfRow(const RecordBatch& frame) {
-    return frame.bytes() / frame.size() + static_cast<int64_t>(sizeof(Waiting));
+  static int64_t BytesOf(const Waiting& waiting) {
+    const RecordBatch* frame = waiting.frame.get();
+    const int64_t row = frame == nullptr ? 0 : frame->bytes() / frame->size();
+    return row + static_cast<int64_t>(sizeof(Waiting));
   }
 
   // Sends what is whole at `time`, of the origins of a frame that has come.
@@ -124,8 +128,10 @@ class ZipVertex : public Vertex {
       for (size_t i = 0; i < now->size(); ++i) {
         const auto taken = (*now)[i].find(frame.origin(row));
         if (taken == (*now)[i].end()) continue;
-        state_bytes_ -= BytesOfRow(*taken->second.frame);
-        (*now)[i].erase(taken);
+        // Its origin stays: another record of it would be a fault, whenever it comes.
+        state_bytes_ -= BytesOf(taken->second);
+        taken->second.frame = nullptr;
+        state_bytes_ += BytesOf(taken->second);
       }
     }
     if (rows[0].empty()) return;
@@ -144,7 +150,8 @@ class ZipVertex : public Vertex {
     for (size_t i = 0; i < types_.size(); ++i) {
       const ByOrigin& records = is_held_[i] ? held[i] : now[i];
       const auto found = records.find(origin);
-      if (found == records.end() || !LessEqual(found->second.time, time)) return false;
+      if (found == records.end() || found->second.frame == nullptr) return false;
+      if (!LessEqual(found->second.time, time)) return false;
       (*whole)[i] = found->second;
     }
     return true;
@@ -152,7 +159,7 @@ class ZipVertex : public Vertex {
 
   void Forget(const Inputs& inputs) {
     for (const ByOrigin& records : inputs) {
-      for (const auto& [origin, waiting] : records) state_bytes_ -= BytesOfRow(*waiting.frame);
+      for (const auto& [origin, waiting] : records) state_bytes_ -= BytesOf(waiting);
     }
   }
 
