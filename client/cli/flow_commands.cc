@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
 
@@ -110,7 +112,10 @@ int Receive(const Options& options, std::shared_ptr<Session> session) {
 
 int Watch(const Options& options, std::shared_ptr<Session> session) {
   CatchInterrupts();
-  FlowPrinter printer(options.common);
+  const bool is_live =
+      !options.once && isatty(STDOUT_FILENO) == 1 && options.common.format == Format::kTable;
+  FlowPrinter printer(options.common,
+                      is_live ? FlowPrinter::Place::kOver : FlowPrinter::Place::kBelow);
   absl::Time next = absl::Now();
   while (!Interrupted()) {
     absl::StatusOr<v1::FlowStatus> status = session->GetFlow(options.id);

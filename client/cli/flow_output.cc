@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "absl/strings/str_join.h"
 #include "client/cli/output.h"
 #include "common/base/status.h"
 #include "common/ir/text.h"
@@ -103,11 +104,13 @@ void FlowPrinter::PrintPorts(const v1::FlowStatus& status) const {
 }
 
 void FlowPrinter::PrintVertices(const v1::FlowStatus& status) const {
-  std::vector<std::vector<std::string>> rows = {
-      {"VERTEX", "KIND", "RECORDS", "RATE", "QUEUED BYTES", "STATE BYTES", "DROPPED", "BUSY MS"}};
+  std::vector<std::vector<std::string>> rows = {{"VERTEX", "KIND", "FRONTIER", "RECORDS", "RATE",
+                                                 "QUEUED BYTES", "STATE BYTES", "DROPPED",
+                                                 "BUSY MS"}};
   for (int i = 0; i < status.vertices_size(); ++i) {
     const v1::FlowStatus::Vertex& vertex = status.vertices(i);
-    rows.push_back({vertex.name(), vertex.kind(), StrCat(vertex.records()),
+    rows.push_back({vertex.name(), vertex.kind(), absl::StrJoin(vertex.frontiers(), " "),
+                    StrCat(vertex.records()),
                     Rate(vertex.records(), last_ ? last_->vertices(i).records() : 0, status),
                     StrCat(vertex.queued_bytes()), StrCat(vertex.state_bytes()),
                     StrCat(vertex.dropped()), StrCat(vertex.busy_ns() / 1'000'000)});
@@ -120,6 +123,7 @@ void FlowPrinter::Print(const v1::FlowStatus& status) {
     std::cout << ToJson(status) << "\n";
   } else {
     const v1::Job& job = status.job();
+    if (place_ == Place::kOver) std::cout << "\x1b[H\x1b[J";
     std::cout << "flow " << job.id() << " (" << job.program_name() << ") is "
               << StateName(job.state());
     if (!job.waits_for().empty()) std::cout << ", waits for " << job.waits_for();

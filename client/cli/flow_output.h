@@ -35,7 +35,11 @@ class RecordPrinter {
 // before.
 class FlowPrinter {
  public:
-  explicit FlowPrinter(const Common& common) : common_(common) {}
+  enum class Place {
+    kBelow,  // what was printed before
+    kOver,   // it: from the upper left corner of the terminal on
+  };
+  FlowPrinter(const Common& common, Place place) : common_(common), place_(place) {}
   void Print(const v1::FlowStatus& status);
 
  private:
@@ -44,6 +48,7 @@ class FlowPrinter {
   std::string Rate(int64_t now, int64_t before, const v1::FlowStatus& status) const;
 
   const Common& common_;
+  const Place place_;
   std::optional<v1::FlowStatus> last_;
 };
 

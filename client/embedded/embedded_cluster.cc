@@ -105,7 +105,7 @@ class EmbeddedSession : public Session {
   }
   absl::StatusOr<v1::ExplainFrontierResponse> ExplainFrontier(
       const v1::ExplainFrontierRequest& request) override {
-    return flows().Explain(request);
+    return cluster_->flow_batchers()->Explain(request);
   }
 
   absl::StatusOr<ExplainResult> Explain(const v1::Program& program) override {

@@ -27,6 +27,8 @@ class RecordFunction {
   // parameters, whose leading symbol is `records`. Returns: the results, of any leading extents.
   virtual absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> columns,
                                                    int64_t records) const = 0;
+  // Whether it has a loop, so that a call may take any time, whatever the last ones took.
+  virtual bool has_loop() const { return false; }
 };
 
 // Record by record through the reference interpreter. REQUIRES: the graph has the function.

@@ -18,8 +18,6 @@ grpc::ServerBidiReactor<v1::AttachRequest, v1::AttachResponse>* BeginAttach(
 grpc::ServerUnaryReactor* BeginCallFlow(const ServiceContext& context, FlowBatchers* batchers,
                                         const v1::CallFlowRequest* request,
                                         v1::CallFlowResponse* response);
-grpc::ServerWriteReactor<v1::FlowStatus>* BeginWatch(const ServiceContext& context,
-                                                     const v1::WatchFlowRequest* request);
 
 }  // namespace weir
 

@@ -51,12 +51,7 @@ grpc::ServerUnaryReactor* FlowsService::Explain(grpc::CallbackServerContext* cal
                                                 const v1::ExplainFrontierRequest* request,
                                                 v1::ExplainFrontierResponse* response) {
   const CallTimer timer(context_.metrics, "Flows.Explain");
-  return Answer(call, timer, FlowGateway(context_.coordinator).Explain(*request), response);
-}
-
-grpc::ServerWriteReactor<v1::FlowStatus>* FlowsService::Watch(grpc::CallbackServerContext* call,
-                                                              const v1::WatchFlowRequest* request) {
-  return BeginWatch(context_, request);
+  return Answer(call, timer, batchers_.Explain(*request), response);
 }
 
 }  // namespace weir

@@ -35,8 +35,6 @@ class FlowsService : public v1::Flows::CallbackService {
   grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* call,
                                     const v1::ExplainFrontierRequest* request,
                                     v1::ExplainFrontierResponse* response) override;
-  grpc::ServerWriteReactor<v1::FlowStatus>* Watch(grpc::CallbackServerContext* call,
-                                                  const v1::WatchFlowRequest* request) override;
 
  private:
   const ServiceContext context_;

@@ -25,6 +25,28 @@ void FlowBatchers::Call(const v1::CallFlowRequest& request, std::vector<Tensor> 
   (*batcher)->Call(std::move(record), std::move(on_answer));
 }
 
+absl::StatusOr<v1::ExplainFrontierResponse> FlowBatchers::Explain(
+    const v1::ExplainFrontierRequest& request) {
+  WEIR_ASSIGN_OR_RETURN(v1::ExplainFrontierResponse response, gateway_.Explain(request));
+  std::map<std::string, std::shared_ptr<RequestBatcher>> batchers;  // by input
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [key, batcher] : batchers_) {
+      if (batcher->options().flow == request.id()) batchers[batcher->options().input] = batcher;
+    }
+  }
+  for (const auto& [input, batcher] : batchers) {
+    const std::string text = batcher->Explain();
+    if (text.empty()) continue;
+    StrAppend(response.mutable_text(), "  input '", input, "': ", text, "\n");
+    for (v1::ExplainFrontierResponse::Wait& wait : *response.mutable_waits()) {
+      if (wait.vertex() != input) continue;
+      wait.set_detail(StrCat(wait.detail(), wait.detail().empty() ? "" : "; ", text));
+    }
+  }
+  return response;
+}
+
 absl::StatusOr<std::shared_ptr<RequestBatcher>> FlowBatchers::Find(
     const v1::CallFlowRequest& request) {
   const Key asked = {request.id(), request.input(), request.output()};

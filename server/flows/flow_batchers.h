@@ -28,6 +28,9 @@ class FlowBatchers {
   void Call(const v1::CallFlowRequest& request, std::vector<Tensor> record,
             RequestBatcher::OnAnswer on_answer);
 
+  // As FlowGateway::Explain, and what calls wait for.
+  absl::StatusOr<v1::ExplainFrontierResponse> Explain(const v1::ExplainFrontierRequest& request);
+
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // flow, input, output
 

@@ -191,16 +191,31 @@ absl::Status FlowCore::TakeRecords(FlowEntry* flow, VertexId input, ToFlow messa
   if (!is_next) return absl::OkStatus();
   WEIR_ASSIGN_OR_RETURN(const RecordBatch batch, ledger.Take(records, std::move(message.tensors)));
   stats_.records_in += batch.size();
-  size_t& rank = flow->next_ranks[input];
+  stats_.bytes_in += batch.bytes();
+  const uint64_t worker = NextWorker(flow, input, batch.bytes());
   v1::CoordinatorMessage out;
   v1::FeedFlow* feed = flow->Label(out.mutable_feed_flow());
   feed->set_vertex(static_cast<uint32_t>(input.value()));
   feed->set_epoch(records.epoch());
   *feed->mutable_batch() = HeaderOf(batch);
-  shared_.outbox->SendToWorker(flow->workers[rank], out, PayloadsOf(batch));
-  rank = (rank + 1) % flow->workers.size();
+  shared_.outbox->SendToWorker(worker, out, PayloadsOf(batch));
   WakeAt(*flow, input);
   return absl::OkStatus();
+}
+
+// In turn among those that have least to do: who is busy with something slow does not get more.
+uint64_t FlowCore::NextWorker(FlowEntry* flow, VertexId input, int64_t bytes) {
+  std::map<uint64_t, int64_t>& unconsumed = flow->unconsumed[input];
+  const size_t workers = flow->workers.size();
+  const size_t turn = flow->next_ranks[input];
+  size_t best = turn;
+  for (size_t i = 1; i < workers; ++i) {
+    const size_t rank = (turn + i) % workers;
+    if (unconsumed[flow->workers[rank]] < unconsumed[flow->workers[best]]) best = rank;
+  }
+  flow->next_ranks[input] = (best + 1) % workers;
+  unconsumed[flow->workers[best]] += bytes;
+  return flow->workers[best];
 }
 
 absl::Status FlowCore::TakeAdvance(FlowEntry* flow, VertexId input,

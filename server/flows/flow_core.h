@@ -38,6 +38,8 @@ struct FlowStats {
   int64_t clients = 0;
   int64_t records_in = 0;
   int64_t records_out = 0;
+  int64_t bytes_in = 0;  // of those records
+  int64_t bytes_out = 0;
   int64_t epochs = 0;            // by which frontiers at outputs went on
   std::map<int, int64_t> ended;  // by v1::Job::State
   ProgressCounters progress;
@@ -124,11 +126,12 @@ class FlowCore {
   void OnProgress(FlowEntry* flow, const WorkerEntry& worker, const v1::ProgressBatch& batch);
   void OnOutput(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowOutput& output,
                 std::vector<Tensor> payloads);
-  void OnConsumed(FlowEntry* flow, const v1::FlowConsumed& consumed);
+  void OnConsumed(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowConsumed& consumed);
   void OnRecordFailed(FlowEntry* flow, const v1::FlowRecordFailed& failed);
   void OnReport(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowReport& report);
   void TellFrontiers(FlowEntry* flow, const v1::FrontierUpdate& update);
   void NoteComplete(FlowEntry* flow);
+  void NoteLoops(FlowEntry* flow);
 
   // --- flow_clients.cc
   absl::StatusOr<FlowEntry*> FindFlow(std::string_view job_id);
@@ -141,6 +144,7 @@ class FlowCore {
                                    const std::string& name) const;
   absl::Status TakeFrom(const FlowAttachment& attachment, FlowEntry* flow, ToFlow message);
   absl::Status TakeRecords(FlowEntry* flow, VertexId input, ToFlow message);
+  uint64_t NextWorker(FlowEntry* flow, VertexId input, int64_t bytes);
   absl::Status TakeAdvance(FlowEntry* flow, VertexId input, const v1::FlowAdvance& advance);
   absl::Status TakeAck(FlowEntry* flow, VertexId output, uint64_t number);
   std::optional<FromFlow> NextOf(FlowEntry* flow, FlowAttachment* attachment);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "common/base/status.h"
 #include "server/flows/flow_test_harness.h"
 
@@ -33,8 +35,8 @@ TEST(FlowCoreTest, RecordsGoToWorkersInTurnAndComeOutByEpoch) {
   ASSERT_EQ(harness.Send(client, 2, 0, {9}), absl::OkStatus());
   ASSERT_EQ(harness.Send(client, 3, 1, {5}), absl::OkStatus());
   harness.Settle();
-  EXPECT_THAT(harness.workers[1]->waiting, SizeIs(2));
-  EXPECT_THAT(harness.workers[2]->waiting, SizeIs(1));
+  EXPECT_THAT(harness.workers[1]->waiting, SizeIs(1));
+  EXPECT_THAT(harness.workers[2]->waiting, SizeIs(2));
   EXPECT_THAT(harness.Heard(client), ElementsAre("in: taken 3, epoch 0, bytes 0/64"));
 
   // Origins go on within an epoch, whichever worker has the records.
@@ -408,6 +410,98 @@ TEST(FlowCoreTest, ExplainsWhatItWaitsForAndTellsItsStatus) {
   question.set_vertex("outt");
   EXPECT_THAT(harness.core.flows().Explain(question).status().message(),
               HasSubstr("no vertex 'outt'; it has in, mid, out, seen"));
+}
+
+// What worker `id` says of a vertex of its only flow.
+void Report(FlowHarness* harness, uint64_t id, int vertex,
+            const std::function<void(v1::FlowReport::Vertex*)>& fill) {
+  v1::WorkerMessage message;
+  v1::FlowReport* report = message.mutable_flow_report();
+  report->set_job(harness->workers.at(id)->deploy.job());
+  report->set_generation(harness->workers.at(id)->deploy.generation());
+  for (uint32_t v = 0; v < 4; ++v) report->add_vertices()->set_vertex(v);
+  fill(report->mutable_vertices(vertex));
+  harness->core.OnWorkerMessage(id, message, {});
+}
+
+std::string Explained(FlowHarness* harness, const std::string& job) {
+  v1::ExplainFrontierRequest question;
+  question.set_id(job);
+  question.set_vertex("out");
+  return harness->core.flows().Explain(question)->text();
+}
+
+TEST(FlowCoreTest, SaysWhereFramesAreAndWhoFeedsAndTakesNothing) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(2);
+  EXPECT_THAT(Explained(&harness, job), HasSubstr("; no client feeds it\n"));
+  const uint64_t client = *harness.Attach(job, "c", 0, std::nullopt);
+  harness.Heard(client);
+  ASSERT_EQ(harness.Send(client, 1, 0, {1, 2}), absl::OkStatus());
+  harness.Settle();
+  EXPECT_THAT(Explained(&harness, job), HasSubstr("32 bytes of its records are not consumed"));
+  EXPECT_THAT(Explained(&harness, job), HasSubstr("with one of the workers 'a', 'b' for 0"));
+  Report(&harness, 2, 1, [](v1::FlowReport::Vertex* vertex) {
+    vertex->set_running_ns(2'000'000'000);
+    vertex->mutable_running_time()->add_coordinates(0);
+  });
+  Report(&harness, 1, 1, [](v1::FlowReport::Vertex* vertex) {
+    vertex->set_running_ns(5'000'000'000);
+    vertex->mutable_running_time()->add_coordinates(4);
+  });
+  harness.clock.Advance(absl::Milliseconds(500));
+  EXPECT_THAT(Explained(&harness, job),
+              HasSubstr("1 frame of (0) for input 0 of 'mid' has been there for 500ms: worker 'b' "
+                        "has run a call for 2.5s\n"));
+  // Behind another time, and behind an output that nobody takes.
+  Report(&harness, 2, 1, [](v1::FlowReport::Vertex* vertex) {
+    vertex->set_queued_frames(1);
+    vertex->set_running_ns(1'000'000'000);
+    vertex->mutable_running_time()->add_coordinates(7);
+  });
+  EXPECT_THAT(Explained(&harness, job),
+              HasSubstr("queued on worker 'b' behind a call at (7) that has run for 1s\n"));
+  Report(&harness, 2, 1, [](v1::FlowReport::Vertex* vertex) {
+    vertex->set_queued_frames(1);
+    vertex->set_blocked_ns(3'000'000'000);
+    vertex->set_blocked_by(2);
+  });
+  EXPECT_THAT(Explained(&harness, job),
+              HasSubstr("worker 'b' has begun no call for 3s, as 'out' has no room\n"));
+  Report(&harness, 1, 2, [](v1::FlowReport::Vertex* vertex) {
+    vertex->set_blocked_ns(4'000'000'000);
+    vertex->set_blocked_by(2);
+  });
+  EXPECT_THAT(Explained(&harness, job),
+              HasSubstr("output 'out' has no room: it keeps 0 bytes that no client takes; worker "
+                        "'a' has waited for 4s\n"));
+  // What was advanced is the workers' to say.
+  ASSERT_EQ(harness.Advance(client, 2, 4), absl::OkStatus());
+  EXPECT_THAT(Explained(&harness, job),
+              HasSubstr("it was moved to 4, which has not come from there yet"));
+  harness.clock.Advance(absl::Milliseconds(1500));
+  EXPECT_THAT(Explained(&harness, job), HasSubstr("nothing has been heard of worker 'a' for 1.5s"));
+}
+
+TEST(FlowCoreTest, RecordsGoToThoseWhoHaveLeastToDo) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(2);
+  const uint64_t client = *harness.Attach(job, "c", 0, std::nullopt);
+  harness.Heard(client);
+  for (uint64_t number = 1; number <= 2; ++number) {
+    ASSERT_EQ(harness.Send(client, number, 0, {1}), absl::OkStatus());
+  }
+  harness.Settle();
+  EXPECT_THAT(harness.workers.at(1)->waiting, SizeIs(1));
+  EXPECT_THAT(harness.workers.at(2)->waiting, SizeIs(1));
+  // The first worker does not get on with its record.
+  for (uint64_t number = 3; number <= 6; ++number) {
+    harness.RunOne(2);
+    ASSERT_EQ(harness.Send(client, number, 0, {1}), absl::OkStatus());
+    harness.Settle();
+    EXPECT_THAT(harness.workers.at(1)->waiting, SizeIs(1));
+    EXPECT_THAT(harness.workers.at(2)->waiting, SizeIs(1));
+  }
 }
 
 TEST(FlowCoreTest, OfFlowsThatHaveEndedOnlySoMuchIsKept) {

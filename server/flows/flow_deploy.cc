@@ -23,6 +23,7 @@ void MakePorts(const Limits& limits, FlowEntry* flow) {
     if (vertex.kind == "output") {
       flow->outputs.try_emplace(id, vertex.name, vertex.input_types[0], limits.flow_window_bytes);
     }
+    if (vertex.kind == "feedback") flow->going_round.try_emplace(id);
     if (vertex.kind == "probe") flow->probes.try_emplace(id, vertex.name, RecordType(), 0);
   }
 }

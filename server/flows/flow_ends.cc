@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "server/flows/flow_core.h"
+#include "server/flows/flow_waits.h"
 #include "server/progress/explain_progress.h"
 
 namespace weir {
@@ -54,7 +55,8 @@ void FlowCore::End(FlowEntry* flow, v1::Job::State state, v1::Failure failure) {
     for (auto& [vertex, log] : flow->outputs) log.Clear();
   }
   if (flow->progress == nullptr) return Finish(flow);
-  flow->last_words = Dump(*flow->progress, Now());
+  const FlowWaits known(*flow, attachments_, *shared_.workers, Now());
+  flow->last_words = Dump(*flow->progress, known.WithDetails(WaitsOf(*flow->progress)), Now());
   flow->stage = Stage::kEnding;
   flow->progress->Cancel(ToStatus(flow->failure), Now());
   TellToStop(*flow, flow->failure.message());

@@ -45,11 +45,19 @@ struct FlowEntry {
   std::map<VertexId, OutputLog> outputs;
   std::map<VertexId, OutputLog> probes;   // of which only what is complete is of interest
   std::map<VertexId, size_t> next_ranks;  // of inputs: whose turn it is
+  // Of inputs: bytes that each worker was given and has not consumed.
+  std::map<VertexId, std::map<uint64_t, int64_t>> unconsumed;
   // Who feeds an input or takes an output: attachments, by vertex.
   std::map<VertexId, uint64_t> clients;
 
-  // Of each worker, as it last said.
-  std::map<uint64_t, v1::FlowReport> reports;
+  // What each worker last said, and when.
+  struct Report {
+    v1::FlowReport message;
+    absl::Time came;
+  };
+  std::map<uint64_t, Report> reports;
+  // Of each feedback: outer times whose trips may still go round, and since when.
+  std::map<VertexId, std::map<Timestamp, absl::Time>> going_round;
 
   // Why it ends, and how it will be listed.
   v1::Job::State ends_as = v1::Job::STATE_UNSPECIFIED;

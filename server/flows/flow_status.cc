@@ -3,6 +3,7 @@
 
 #include "common/base/status.h"
 #include "server/flows/flow_core.h"
+#include "server/flows/flow_waits.h"
 #include "server/progress/explain_progress.h"
 
 namespace weir {
@@ -16,13 +17,24 @@ void Fill(const OutputLog& log, v1::FlowStatus::Output* out) {
   out->set_kept_bytes(log.kept_bytes());
 }
 
-void AddReports(const FlowEntry& flow, v1::FlowStatus* status) {
-  for (const FlowVertex& vertex : flow.flow().vertices) {
+void AddVertices(const FlowEntry& flow, v1::FlowStatus* status) {
+  const Topology& topology = *flow.prepared.topology;
+  for (size_t v = 0; v < flow.flow().vertices.size(); ++v) {
+    const VertexId id(static_cast<int64_t>(v));
+    const FlowVertex& vertex = flow.flow().vertex(id);
     v1::FlowStatus::Vertex* out = status->add_vertices();
     out->set_name(vertex.name);
     out->set_kind(vertex.kind);
+    if (flow.stage != FlowEntry::Stage::kRunning) continue;
+    for (int i = 0; i < static_cast<int>(vertex.inputs.size()); ++i) {
+      out->add_frontiers(ToString(flow.progress->tracker().frontier(topology.input(id, i))));
+    }
   }
-  for (const auto& [worker, report] : flow.reports) {
+}
+
+void AddReports(const FlowEntry& flow, v1::FlowStatus* status) {
+  for (const auto& [worker, last] : flow.reports) {
+    const v1::FlowReport& report = last.message;
     status->set_sent_bytes(status->sent_bytes() + report.sent_bytes());
     status->set_sent_frames(status->sent_frames() + report.sent_frames());
     for (const v1::FlowReport::Vertex& part : report.vertices()) {
@@ -30,10 +42,12 @@ void AddReports(const FlowEntry& flow, v1::FlowStatus* status) {
       v1::FlowStatus::Vertex* sum = status->mutable_vertices(static_cast<int>(part.vertex()));
       sum->set_frames(sum->frames() + part.frames());
       sum->set_records(sum->records() + part.records());
-      sum->set_queued_bytes(sum->queued_bytes() + part.queued_bytes());
-      sum->set_state_bytes(sum->state_bytes() + part.state_bytes());
+      sum->set_peer_frames(sum->peer_frames() + part.peer_frames());
       sum->set_dropped(sum->dropped() + part.dropped());
       sum->set_busy_ns(sum->busy_ns() + part.busy_ns());
+      if (flow.ended()) continue;  // nothing of it is left there
+      sum->set_queued_bytes(sum->queued_bytes() + part.queued_bytes());
+      sum->set_state_bytes(sum->state_bytes() + part.state_bytes());
       sum->set_running_ns(std::max(sum->running_ns(), part.running_ns()));
     }
   }
@@ -47,6 +61,18 @@ v1::FlowProgress ToMessage(const ProgressCounters& counters) {
   message.set_changes(counters.changes);
   message.set_updates(counters.updates);
   message.set_frontier_moves(counters.frontier_moves);
+  return message;
+}
+
+v1::ExplainFrontierResponse::Wait ToMessage(const FullOutput& full, const FlowEntry& flow,
+                                            absl::Time now) {
+  v1::ExplainFrontierResponse::Wait message;
+  message.set_vertex(flow.flow().vertex(full.vertex).name);
+  message.set_kind(v1::ExplainFrontierResponse::Wait::ROOM);
+  message.set_count(full.kept_bytes);
+  message.set_age_ms(absl::ToInt64Milliseconds(now - full.since));
+  for (const uint64_t worker : full.workers) message.add_workers(flow.names.at(worker));
+  message.set_client(full.client);
   return message;
 }
 
@@ -67,6 +93,8 @@ v1::ExplainFrontierResponse::Wait ToMessage(const Wait& wait, const FlowEntry& f
   message.set_age_ms(absl::ToInt64Milliseconds(now - wait.since));
   for (const uint64_t worker : wait.workers) message.add_workers(flow.names.at(worker));
   message.set_client(wait.client);
+  message.set_detail(
+      StrCat(wait.place, wait.place.empty() || wait.detail.empty() ? "" : "; ", wait.detail));
   return message;
 }
 
@@ -109,6 +137,7 @@ v1::FlowStatus FlowCore::StatusOf(const FlowEntry& flow) const {
     output->set_client(client_of(vertex));
   }
   for (const auto& [vertex, log] : flow.probes) Fill(log, status.add_probes());
+  AddVertices(flow, &status);
   AddReports(flow, &status);
   *status.mutable_progress() =
       ToMessage(flow.progress != nullptr ? flow.progress->counters() : flow.counters);
@@ -144,18 +173,24 @@ absl::StatusOr<v1::ExplainFrontierResponse> FlowCore::Explain(
     return ExplainOutside(*flow, JobOf(*flow)->view);
   }
   const JobProgress& progress = *flow->progress;
+  const FlowWaits known(*flow, attachments_, *shared_.workers, Now());
   v1::ExplainFrontierResponse response;
   std::vector<Wait> waits;
   if (request.vertex().empty()) {
-    response.set_text(Dump(progress, Now()));
-    waits = WaitsOf(progress);
+    waits = known.WithDetails(WaitsOf(progress));
+    response.set_text(Dump(progress, waits, Now()));
   } else {
     const int input = static_cast<int>(request.input());
-    WEIR_ASSIGN_OR_RETURN(*response.mutable_text(),
-                          ExplainFrontier(progress, request.vertex(), input, Now()));
     WEIR_ASSIGN_OR_RETURN(waits, WaitsAt(progress, request.vertex(), input));
+    waits = known.WithDetails(std::move(waits));
+    WEIR_ASSIGN_OR_RETURN(*response.mutable_text(),
+                          ExplainFrontier(progress, request.vertex(), input, waits, Now()));
   }
   for (const Wait& wait : waits) *response.add_waits() = ToMessage(wait, *flow, Now());
+  for (const FullOutput& full : known.FullOutputs()) {
+    *response.add_waits() = ToMessage(full, *flow, Now());
+    StrAppend(response.mutable_text(), "  ", known.ToString(full), "\n");
+  }
   return response;
 }
 

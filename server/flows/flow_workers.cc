@@ -46,7 +46,7 @@ void FlowCore::OnWorkerMessage(const WorkerEntry& worker, const v1::WorkerMessag
       return OnOutput(flow, worker, message.flow_output(), std::move(payloads));
     case v1::WorkerMessage::kFlowConsumed:
       flow = FlowOf(worker, message.flow_consumed());
-      if (flow != nullptr && flow->takes_part()) OnConsumed(flow, message.flow_consumed());
+      if (flow != nullptr && flow->takes_part()) OnConsumed(flow, worker, message.flow_consumed());
       return;
     case v1::WorkerMessage::kFlowRecordFailed:
       flow = FlowOf(worker, message.flow_record_failed());
@@ -92,6 +92,7 @@ void FlowCore::TellFrontiers(FlowEntry* flow, const v1::FrontierUpdate& update) 
     shared_.outbox->SendToWorker(worker, message, {});
   }
   NoteComplete(flow);
+  NoteLoops(flow);
   if (flow->progress->state() == JobProgress::State::kCompleted) Complete(flow);
 }
 
@@ -117,6 +118,23 @@ void FlowCore::NoteComplete(FlowEntry* flow) {
   }
 }
 
+// Trips are told apart by a time around the loop and a counter; while the first one is open, what
+// enters holds the frontier.
+void FlowCore::NoteLoops(FlowEntry* flow) {
+  for (auto& [vertex, since] : flow->going_round) {
+    std::map<Timestamp, absl::Time> now;
+    const Topology& topology = *flow->prepared.topology;
+    for (const Timestamp& time : flow->progress->tracker().frontier(topology.input(vertex, 0))) {
+      const absl::Span<const int64_t> all = time.coordinates();
+      if (all.back() == 0) continue;
+      const Timestamp outer(Coordinates(all.begin(), all.end() - 1));
+      const auto known = since.find(outer);
+      now.emplace(outer, known == since.end() ? Now() : known->second);
+    }
+    since = std::move(now);
+  }
+}
+
 void FlowCore::OnOutput(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowOutput& output,
                         std::vector<Tensor> payloads) {
   const VertexId vertex(output.vertex());
@@ -132,15 +150,19 @@ void FlowCore::OnOutput(FlowEntry* flow, const WorkerEntry& worker, const v1::Fl
                 StrCat("records of output '", log->second.name(), "'"));
   if (!batch.ok()) return Fail(flow, FailureOf(batch.status(), worker.name()));
   stats_.records_out += batch->size();
+  stats_.bytes_out += batch->bytes();
   log->second.AddRecords(output.epoch(), *std::move(batch), worker.id);
   WakeAt(*flow, vertex);
 }
 
-void FlowCore::OnConsumed(FlowEntry* flow, const v1::FlowConsumed& consumed) {
+void FlowCore::OnConsumed(FlowEntry* flow, const WorkerEntry& worker,
+                          const v1::FlowConsumed& consumed) {
   const VertexId vertex(consumed.vertex());
   const auto input = flow->inputs.find(vertex);
   if (input == flow->inputs.end()) return;
   input->second.OnConsumed(consumed.bytes());
+  int64_t& unconsumed = flow->unconsumed[vertex][worker.id];
+  unconsumed -= std::clamp<int64_t>(consumed.bytes(), 0, unconsumed);
   WakeAt(*flow, vertex);
 }
 
@@ -158,10 +180,17 @@ void FlowCore::OnRecordFailed(FlowEntry* flow, const v1::FlowRecordFailed& faile
 }
 
 void FlowCore::OnReport(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowReport& report) {
-  for (const std::string& line : report.lines()) Note(*flow, line, worker.name());
-  v1::FlowReport* last = &flow->reports[worker.id];
-  *last = report;
-  last->clear_lines();
+  for (const std::string& line : report.lines()) {
+    // The last ones may come when the job has ended, of which was told already.
+    if (!flow->ended()) {
+      Note(*flow, line, worker.name());
+    } else {
+      shared_.jobs->AppendLog(JobOf(*flow), shared_.clock->WallNow(), worker.name(), line);
+    }
+  }
+  FlowEntry::Report* last = &flow->reports[worker.id];
+  *last = {report, Now()};
+  last->message.clear_lines();
 }
 
 void FlowCore::OnFailed(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowFailed& failed) {

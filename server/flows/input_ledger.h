@@ -38,6 +38,7 @@ class InputLedger {
 
   v1::FlowInput ToMessage() const;
   int64_t records() const { return records_; }
+  int64_t unconsumed_bytes() const { return taken_bytes_ - consumed_bytes_; }
 
  private:
   absl::Status CheckOpen() const;

@@ -9,6 +9,12 @@
 namespace weir {
 namespace {
 
+// An epoch is slow after so many times what they take of late, and at least so long.
+constexpr int kSlowTimes = 4;
+constexpr absl::Duration kLeastSlow = absl::Milliseconds(2);
+// Before anything is known.
+constexpr absl::Duration kFirstUsual = absl::Milliseconds(10);
+
 absl::StatusOr<RecordType> TypeOf(const google::protobuf::RepeatedPtrField<std::string>& columns) {
   RecordType type;
   for (const std::string& column : columns) {
@@ -22,7 +28,10 @@ absl::StatusOr<RecordType> TypeOf(const google::protobuf::RepeatedPtrField<std::
 
 RequestBatcher::RequestBatcher(FlowGateway gateway, BatchingOptions options,
                                std::shared_ptr<EventLoop> loop)
-    : gateway_(gateway), options_(std::move(options)), loop_(std::move(loop)) {}
+    : gateway_(gateway),
+      options_(std::move(options)),
+      loop_(std::move(loop)),
+      usual_(kFirstUsual) {}
 
 RequestBatcher::~RequestBatcher() {
   if (attachment_ != 0) gateway_.Detach(attachment_);
@@ -32,7 +41,7 @@ absl::StatusOr<std::shared_ptr<RequestBatcher>> RequestBatcher::Make(
     FlowGateway gateway, BatchingOptions options, std::shared_ptr<EventLoop> loop) {
   v1::FlowAttach attach;
   attach.set_id(options.flow);
-  attach.set_client(StrCat("batches of '", options.input, "'"));
+  attach.set_client(ClientOf(options.input));
   attach.add_inputs()->set_name(options.input);
   attach.add_outputs()->set_name(options.output);
   auto batcher = std::shared_ptr<RequestBatcher>(
@@ -61,6 +70,28 @@ void RequestBatcher::Call(std::vector<Tensor> record, OnAnswer on_answer) {
   }
   if (!refused.ok()) return on_answer(refused);
   Pump();
+}
+
+std::string RequestBatcher::Explain() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (waiting_.empty()) return "";
+  const absl::Duration waited = loop_->clock()->Now() - waiting_.front().came;
+  std::string text = StrCat(waiting_.size(), waiting_.size() == 1 ? " call waits" : " calls wait");
+  if (!is_attached_) {
+    StrAppend(&text, " until the flow runs");
+  } else if (const absl::Time now = loop_->clock()->Now();
+             options_.max_wait > absl::ZeroDuration() &&
+             FewerAt(static_cast<size_t>(options_.max_epochs), now) <= now) {
+    StrAppend(&text, " for others, up to ", options_.max_records);
+  } else {
+    StrAppend(&text, " for epochs under way, ", epochs_.size());
+  }
+  StrAppend(&text, "; the first one has waited for ",
+            absl::FormatDuration(absl::Trunc(waited, absl::Milliseconds(1))));
+  if (options_.max_wait > absl::ZeroDuration()) {
+    StrAppend(&text, ", of ", absl::FormatDuration(options_.max_wait), " at most");
+  }
+  return text;
 }
 
 absl::Status RequestBatcher::over() const {
@@ -156,13 +187,18 @@ void RequestBatcher::TakeRecords(const v1::FlowRecords& records,
 void RequestBatcher::TakeComplete(const v1::FlowComplete& complete) {
   std::lock_guard<std::mutex> lock(mutex_);
   while (!epochs_.empty() && (complete.finished() || epochs_.begin()->first < complete.epoch())) {
-    auto over = epochs_.extract(epochs_.begin());
-    for (OnAnswer& on_answer : over.mapped()) {
-      if (on_answer == nullptr) continue;
-      answers_.push_back({std::move(on_answer),
-                          absl::NotFoundError("nothing came out of the flow for this record")});
-    }
+    Finish(epochs_.begin());
   }
+}
+
+void RequestBatcher::Finish(Epochs::iterator epoch) {
+  for (OnAnswer& on_answer : epoch->second.requests) {
+    if (on_answer == nullptr) continue;
+    answers_.push_back({std::move(on_answer),
+                        absl::NotFoundError("nothing came out of the flow for this record")});
+  }
+  usual_ = (usual_ * 3 + (loop_->clock()->Now() - epoch->second.began)) / 4;
+  epochs_.erase(epoch);
 }
 
 void RequestBatcher::TakeFailed(const v1::FlowRecordFailure& failure) {
@@ -175,19 +211,21 @@ void RequestBatcher::TakeFailed(const v1::FlowRecordFailure& failure) {
 void RequestBatcher::AddAnswer(int64_t epoch, int64_t origin,
                                absl::StatusOr<std::vector<Tensor>> columns) {
   const auto found = epochs_.find(epoch);
-  const bool is_one = found != epochs_.end() && origin >= 0 &&
-                      origin < static_cast<int64_t>(found->second.size()) &&
-                      found->second[origin] != nullptr;
+  if (found == epochs_.end()) return;
+  std::vector<OnAnswer>& requests = found->second.requests;
+  const bool is_one =
+      origin >= 0 && origin < static_cast<int64_t>(requests.size()) && requests[origin] != nullptr;
   if (!is_one) return;  // a second record for one request
-  answers_.push_back({std::exchange(found->second[origin], nullptr), std::move(columns)});
+  answers_.push_back({std::exchange(requests[origin], nullptr), std::move(columns)});
+  if (--found->second.open == 0) Finish(found);
 }
 
 void RequestBatcher::End(const absl::Status& why) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!over_.ok()) return;
   over_ = why.ok() ? absl::AbortedError("the flow has ended") : why;
-  for (auto& [epoch, requests] : epochs_) {
-    for (OnAnswer& on_answer : requests) {
+  for (auto& [number, epoch] : epochs_) {
+    for (OnAnswer& on_answer : epoch.requests) {
       if (on_answer != nullptr) answers_.push_back({std::move(on_answer), over_});
     }
   }
@@ -196,12 +234,39 @@ void RequestBatcher::End(const absl::Status& why) {
   waiting_.clear();
 }
 
-bool RequestBatcher::IsDue(absl::Time now) const {
-  if (!over_.ok() || !is_attached_ || waiting_.empty()) return false;
-  if (static_cast<int>(epochs_.size()) >= options_.max_epochs) return false;
-  if (static_cast<int64_t>(waiting_.size()) >= options_.max_records) return true;
-  if (options_.max_wait == absl::ZeroDuration()) return epochs_.empty();
-  return now >= waiting_.front().came + options_.max_wait;
+absl::Time RequestBatcher::FewerAt(size_t count, absl::Time now) const {
+  const absl::Duration slow_after = std::max(usual_ * kSlowTimes, kLeastSlow);
+  std::vector<absl::Time> ends;  // of being counted
+  for (const auto& [number, epoch] : epochs_) {
+    if (epoch.began + slow_after > now) ends.push_back(epoch.began + slow_after);
+  }
+  if (ends.size() < count) return now;
+  std::sort(ends.begin(), ends.end());
+  return ends[ends.size() - count];
+}
+
+absl::Time RequestBatcher::DueAt(absl::Time now) const {
+  if (!over_.ok() || !is_attached_ || waiting_.empty()) return absl::InfiniteFuture();
+  if (epochs_.size() >= options_.max_slow_epochs) return absl::InfiniteFuture();
+  const absl::Time room = FewerAt(static_cast<size_t>(options_.max_epochs), now);
+  if (static_cast<int64_t>(waiting_.size()) >= options_.max_records) return room;
+  if (options_.max_wait == absl::ZeroDuration()) return FewerAt(1, now);
+  return std::max(room, waiting_.front().came + options_.max_wait);
+}
+
+// The end of an epoch comes by itself; only time does not.
+void RequestBatcher::WakeAt(absl::Time time, absl::Time now) {
+  if (time >= wakes_at_) return;
+  wakes_at_ = time;
+  loop_->PostAfter(time - now, [weak = weak_from_this(), time] {
+    auto self = weak.lock();
+    if (self == nullptr) return;
+    {
+      std::lock_guard<std::mutex> lock(self->mutex_);
+      if (self->wakes_at_ == time) self->wakes_at_ = absl::InfiniteFuture();
+    }
+    self->Pump();
+  });
 }
 
 bool RequestBatcher::SendOne() {
@@ -210,36 +275,26 @@ bool RequestBatcher::SendOne() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     const absl::Time now = loop_->clock()->Now();
-    if (!IsDue(now)) {
-      // The end of an epoch comes by itself; only time does not.
-      const bool waits = over_.ok() && is_attached_ && !waiting_.empty() &&
-                         options_.max_wait > absl::ZeroDuration() &&
-                         static_cast<int>(epochs_.size()) < options_.max_epochs;
-      if (!waits || std::exchange(waits_for_time_, true)) return false;
-      loop_->PostAfter(waiting_.front().came + options_.max_wait - now, [weak = weak_from_this()] {
-        auto self = weak.lock();
-        if (self == nullptr) return;
-        {
-          std::lock_guard<std::mutex> lock(self->mutex_);
-          self->waits_for_time_ = false;
-        }
-        self->Pump();
-      });
+    if (const absl::Time due = DueAt(now); due > now) {
+      WakeAt(due, now);
       return false;
     }
     epoch = next_epoch_++;
     Epoch& open = epochs_[epoch];
+    open.began = now;
     while (!waiting_.empty() && static_cast<int64_t>(requests.size()) < options_.max_records) {
       // What came before the types were known is checked now.
       const absl::Status fits = CheckRecord(waiting_.front().record);
       if (fits.ok()) {
         requests.push_back(std::move(waiting_.front()));
-        open.push_back(std::move(requests.back().on_answer));
+        open.requests.push_back(std::move(requests.back().on_answer));
       } else {
         answers_.push_back({std::move(waiting_.front().on_answer), fits});
       }
       waiting_.pop_front();
     }
+    open.open = static_cast<int64_t>(open.requests.size());
+    if (requests.empty()) epochs_.erase(epoch);
   }
   absl::Status taken;
   if (!requests.empty()) taken = gateway_.Take(attachment_, RecordsOf(requests, epoch));

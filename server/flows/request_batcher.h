@@ -4,9 +4,11 @@
 // execution.
 //
 // An epoch begins once `max_records` wait, or the oldest request has waited `max_wait`, while fewer
-// than `max_epochs` are under way; without `max_wait`, as soon as none is. Each record has its
-// number in the epoch as its origin, which its answer brings back; so an answer depends on nothing
-// but its request. A record whose function fails (map with on_failure = "drop") fails alone.
+// than `max_epochs` are under way; without `max_wait`, as soon as none is. One that takes several
+// times as long as others did is not counted, so it holds up none of those that come later. Each
+// record has its number in the epoch as its origin, which its answer brings back; so an answer
+// depends on nothing but its request. A record whose function fails (map with on_failure = "drop")
+// fails alone.
 //
 // Thread-safe. Callbacks run on a thread of the coordinator or on that of a caller, with no lock
 // held.
@@ -20,10 +22,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/base/str_cat.h"
 #include "common/flow/record_batch.h"
 #include "common/net/event_loop.h"
 #include "server/flows/flow_gateway.h"
@@ -37,6 +41,7 @@ struct BatchingOptions {
   int64_t max_records = 64;
   absl::Duration max_wait = absl::ZeroDuration();
   int max_epochs = 2;
+  size_t max_slow_epochs = 64;  // that are not counted; then all are
   size_t max_waiting = 10'000;  // requests; more are refused
 };
 
@@ -55,6 +60,13 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   // Aborted when the flow has ended, and the error of the record itself.
   void Call(std::vector<Tensor> record, OnAnswer on_answer);
 
+  // Returns: "3 calls wait for others, up to 64; the first one has waited for 2s, of 5s at most";
+  // empty if none waits.
+  std::string Explain() const;
+
+  const BatchingOptions& options() const { return options_; }
+  // The name that it attaches with.
+  static std::string ClientOf(std::string_view input) { return StrCat("batches of '", input, "'"); }
   // Why nothing is answered any more; OK while the flow runs.
   absl::Status over() const;
   int64_t epochs() const;
@@ -69,8 +81,12 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
     OnAnswer on_answer;
     absl::StatusOr<std::vector<Tensor>> columns;
   };
-  // Requests of an epoch by origin; those that are answered are empty.
-  using Epoch = std::vector<OnAnswer>;
+  struct Epoch {
+    absl::Time began;
+    std::vector<OnAnswer> requests;  // by origin; those that are answered are empty
+    int64_t open = 0;                // that are not answered
+  };
+  using Epochs = std::map<int64_t, Epoch>;
 
   RequestBatcher(FlowGateway gateway, BatchingOptions options, std::shared_ptr<EventLoop> loop);
 
@@ -84,7 +100,14 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   void TakeFailed(const v1::FlowRecordFailure& failure);
   void End(const absl::Status& why);
   // REQUIRES: mutex_ is held.
-  bool IsDue(absl::Time now) const;
+  // Returns: when the next epoch begins if nothing happens until then.
+  absl::Time DueAt(absl::Time now) const;
+  // Returns: when fewer than `count` epochs will be under way, not counting those that are slow by
+  // then.
+  absl::Time FewerAt(size_t count, absl::Time now) const;
+  void WakeAt(absl::Time time, absl::Time now);
+  // It is over: all its requests are answered, or nothing more comes out of it.
+  void Finish(Epochs::iterator epoch);
   absl::Status CheckRecord(const std::vector<Tensor>& record) const;
   ToFlow RecordsOf(const std::vector<Request>& requests, int64_t epoch);
   void AddAnswer(int64_t epoch, int64_t origin, absl::StatusOr<std::vector<Tensor>> columns);
@@ -101,13 +124,14 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   RecordType input_type_;
   RecordType output_type_;
   std::deque<Request> waiting_;
-  std::map<int64_t, Epoch> epochs_;  // under way
-  std::vector<Answer> answers_;      // to give without the lock
+  Epochs epochs_;                // under way
+  absl::Duration usual_;         // how long one takes, of late
+  std::vector<Answer> answers_;  // to give without the lock
   int64_t next_epoch_ = 0;
   uint64_t next_number_ = 1;  // of messages to the input
   bool pumps_ = false;        // some thread is at it
   bool pump_again_ = false;
-  bool waits_for_time_ = false;
+  absl::Time wakes_at_ = absl::InfiniteFuture();
 };
 
 }  // namespace weir

@@ -226,6 +226,8 @@ void CoordinatorCore::ReleaseResults(std::string_view job_id) {
 CoordinatorStats CoordinatorCore::Stats() const {
   CoordinatorStats stats = stats_;
   stats.flows = flows_.Stats();
+  stats.feed_bytes += stats.flows.bytes_in;
+  stats.result_bytes += stats.flows.bytes_out;
   for (const auto& [state, count] : stats.flows.ended) stats.jobs_ended[state] += count;
   stats.jobs_queued = static_cast<int64_t>(queue_.size()) + stats.flows.waiting;
   stats.jobs_running =

@@ -196,6 +196,9 @@ void CoordinatorCore::OnWorkerMessage(uint64_t id, const v1::WorkerMessage& mess
   WorkerEntry* worker = workers_.Find(id);
   if (worker == nullptr) return;
   worker->last_heard = clock_->Now();
+  if (!message.has_run_finished() && !message.has_flow_output()) {
+    for (const Tensor& tensor : payloads) stats_.other_tensor_bytes += tensor.num_bytes();
+  }
   if (message.has_register_()) return OnRegister(id, message.register_());
   if (!worker->registered()) {
     const absl::Status why = absl::FailedPreconditionError("a worker registers first");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "common/base/str_cat.h"
 #include "common/timely/explain.h"
 #include "server/progress/explain_turns.h"
@@ -11,9 +12,38 @@ namespace weir {
 namespace {
 
 constexpr size_t kMostLines = 100;  // of one explanation
+// Workers that hear of the same thing do the same at about the same time.
+constexpr absl::Duration kTogether = absl::Seconds(1);
 
 bool IsSource(const JobProgress& job, VertexId vertex) {
   return job.topology().graph().vertex(vertex).inputs.empty();
+}
+
+void SortByAge(std::vector<Wait>* waits) {
+  std::stable_sort(waits->begin(), waits->end(),
+                   [](const Wait& a, const Wait& b) { return a.since < b.since; });
+}
+
+// Adds the shares of one pointstamp: as one, of those workers that are at work and took it up
+// together.
+void MergeShares(const JobProgress& job, std::vector<Wait> shares, std::vector<Wait>* waits) {
+  const auto is_at_work = [&job](const Wait& share) {
+    return job.workers().at(share.workers[0]).part == JobProgress::Part::kWorking;
+  };
+  SortByAge(&shares);
+  const auto at_work = std::stable_partition(shares.begin(), shares.end(),
+                                             [&](const Wait& share) { return !is_at_work(share); });
+  waits->insert(waits->end(), shares.begin(), at_work);
+  const size_t first = waits->size();
+  for (auto next = at_work; next != shares.end(); ++next) {
+    Wait& share = *next;
+    if (waits->size() > first && share.since - waits->back().since < kTogether) {
+      waits->back().count += share.count;
+      waits->back().workers.push_back(share.workers[0]);
+    } else {
+      waits->push_back(std::move(share));
+    }
+  }
 }
 
 // Adds those who have a share of `wait`, which names nobody yet.
@@ -26,6 +56,7 @@ void AddShares(const JobProgress& job, Wait wait, std::vector<Wait>* waits) {
   }
   const auto client = job.clients().find(location.port.vertex);
   if (client != job.clients().end()) wait.client = client->second;
+  std::vector<Wait> shares;
   for (const auto& [id, worker] : job.workers()) {
     const MutableAntichain* const held = worker.receiver.HeldAt(wait.outstanding.location);
     if (held == nullptr) continue;
@@ -35,14 +66,10 @@ void AddShares(const JobProgress& job, Wait wait, std::vector<Wait>* waits) {
       share.workers = {id};
       share.count = count;
       share.since = since;
-      waits->push_back(std::move(share));
+      shares.push_back(std::move(share));
     }
   }
-}
-
-void SortByAge(std::vector<Wait>* waits) {
-  std::stable_sort(waits->begin(), waits->end(),
-                   [](const Wait& a, const Wait& b) { return a.since < b.since; });
+  MergeShares(job, std::move(shares), waits);
 }
 
 absl::StatusOr<LocationId> Find(const JobProgress& job, std::string_view vertex, int input) {
@@ -62,7 +89,9 @@ absl::StatusOr<LocationId> Find(const JobProgress& job, std::string_view vertex,
   return absl::NotFoundError(StrCat("job ", job.setup().job, " has no vertex '", vertex, "'"));
 }
 
-std::string Ago(absl::Time since, absl::Time now) { return absl::FormatDuration(now - since); }
+std::string Ago(absl::Time since, absl::Time now) {
+  return absl::FormatDuration(absl::Trunc(now - since, absl::Milliseconds(1)));
+}
 
 std::string Counted(size_t count, const char* one, const char* more) {
   return StrCat(count, " ", count == 1 ? one : more);
@@ -84,15 +113,30 @@ std::string Named(const JobProgress::Worker& worker, absl::Time now) {
   return name;
 }
 
+// "worker 'a'", "workers 'a', 'b'".
 std::string NamesOf(const Wait& wait, const JobProgress& job, absl::Time now) {
   if (wait.workers.size() == 1) return Named(job.workers().at(wait.workers[0]), now);
-  std::string names = "one of the workers ";
-  for (size_t i = 0; i < wait.workers.size(); ++i) {
-    const JobProgress::Worker& worker = job.workers().at(wait.workers[i]);
-    StrAppend(&names, i == 0 ? "'" : ", '", worker.name, "'",
-              worker.part == JobProgress::Part::kWorking ? "" : " (its part is over)");
+  std::vector<std::string> names;
+  for (const uint64_t id : wait.workers) {
+    const JobProgress::Worker& worker = job.workers().at(id);
+    names.push_back(
+        StrCat("'", worker.name, "'",
+               worker.part == JobProgress::Part::kWorking ? "" : " (its part is over)"));
   }
-  return names;
+  std::sort(names.begin(), names.end());
+  return "workers " + absl::StrJoin(names, ", ");
+}
+
+// Where frames are: as somebody knows, or at any worker.
+std::string PlaceOf(const Wait& wait, const JobProgress& job, absl::Time now) {
+  const std::string age = Ago(wait.since, now);
+  const bool is_one = wait.count == 1;
+  if (!wait.place.empty()) {
+    return StrCat(is_one ? " has" : " have", " been there for ", age, ": ", wait.place);
+  }
+  return StrCat(is_one ? " is" : " are", " under way or in a kernel: with ",
+                wait.workers.size() == 1 ? "" : "one of the ", NamesOf(wait, job, now), " for ",
+                age);
 }
 
 std::string OfClient(const std::string& client, const JobProgress& job, absl::Time now) {
@@ -175,31 +219,33 @@ std::string ToString(const Wait& wait, const JobProgress& job, absl::Time now) {
   const std::string vertex =
       StrCat("'", job.topology().graph().vertex(location.port.vertex).name, "'");
   const std::string time = ToString(wait.outstanding.time);
-  const std::string who = NamesOf(wait, job, now);
+  const std::string who =
+      StrCat(NamesOf(wait, job, now), wait.workers.size() == 1 ? " has" : " have", " held ");
   const std::string age = Ago(wait.since, now);
+  const std::string detail = wait.detail.empty() ? "" : "; " + wait.detail;
   const size_t count = static_cast<size_t>(wait.count);
   const int port = location.port.number;
   switch (location.kind) {
     case PortLocation::Kind::kInput:
       return StrCat(Counted(count, "frame", "frames"), " of ", time, " for input ", port, " of ",
-                    vertex, count == 1 ? " is" : " are", " under way or in a kernel: with ", who,
-                    " for ", age);
+                    vertex, PlaceOf(wait, job, now), detail);
     case PortLocation::Kind::kRequest:
-      return StrCat(vertex, " waits to be served at ", time, ": ", who, " has held ",
-                    Counted(count, "request", "requests"), " at input ", port, " for ", age);
+      return StrCat(vertex, " waits to be served at ", time, ": ", who,
+                    Counted(count, "request", "requests"), " at input ", port, " for ", age,
+                    detail);
     case PortLocation::Kind::kOutput:
       return StrCat(IsSource(job, location.port.vertex) ? "source " : "", vertex,
                     IsSource(job, location.port.vertex) ? " is open at " : " may still send at ",
-                    time, ": ", who, " has held ", Counted(count, "capability", "capabilities"),
-                    " at output ", port, " for ", age, OfClient(wait.client, job, now));
+                    time, ": ", who, Counted(count, "capability", "capabilities"), " at output ",
+                    port, " for ", age, OfClient(wait.client, job, now), detail);
   }
   return "";
 }
 
 absl::StatusOr<std::string> ExplainFrontier(const JobProgress& job, std::string_view vertex,
-                                            int input, absl::Time now) {
+                                            int input, const std::vector<Wait>& waits,
+                                            absl::Time now) {
   WEIR_ASSIGN_OR_RETURN(const LocationId port, Find(job, vertex, input));
-  WEIR_ASSIGN_OR_RETURN(const std::vector<Wait> waits, WaitsAt(job, vertex, input));
   const Frontier& frontier = job.tracker().frontier(port);
   if (frontier.empty()) {
     return StrCat("input ", input, " of '", vertex, "' is finished: nothing can come any more\n");
@@ -218,7 +264,7 @@ absl::StatusOr<std::string> ExplainFrontier(const JobProgress& job, std::string_
   return text;
 }
 
-std::string Dump(const JobProgress& job, absl::Time now) {
+std::string Dump(const JobProgress& job, const std::vector<Wait>& waits, absl::Time now) {
   std::string text =
       StrCat("job ", job.setup().job, ", generation ", job.setup().generation, ", is ",
              NameOf(job.state()), "; it began ", Ago(job.began(), now), " ago; ",
@@ -226,7 +272,6 @@ std::string Dump(const JobProgress& job, absl::Time now) {
   if (!job.status().ok()) StrAppend(&text, "what was wrong first: ", job.status().message(), "\n");
   AppendWorkers(job, now, &text);
   if (job.state() == JobProgress::State::kCancelling) return text;
-  const std::vector<Wait> waits = WaitsOf(job);
   if (!waits.empty()) StrAppend(&text, "it waits for\n");
   AppendWaits(waits, job, now, &text);
   AppendTurns(TurnsOf(job, std::nullopt), job, now, &text);

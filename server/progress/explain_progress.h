@@ -21,11 +21,14 @@ namespace weir {
 // as the coordinator counts frames and does not know where they are.
 struct Wait {
   Pointstamp outstanding;
-  int64_t count = 0;
-  absl::Time since;
-  std::vector<uint64_t> workers;     // one; of a frame, all of the job
+  int64_t count = 0;  // of all workers together
+  absl::Time since;   // of the worker that has held it longest
+  // Those that hold it and took it up within a second of each other; of a frame, all of the job.
+  std::vector<uint64_t> workers;
   std::string client;                // that feeds this source; empty if none does
   std::optional<Timestamp> element;  // of the frontier that was asked for
+  std::string place;   // where a frame is, and what goes on there; empty if that is not known
+  std::string detail;  // what else is known
 };
 
 // Returns: what holds back the frontier of an input, oldest first; none if the frontier is empty.
@@ -41,14 +44,15 @@ std::vector<Wait> WaitsOf(const JobProgress& job);
 // Returns: "'load' may still send at (3): worker 'a' has held 1 capability at output 0 for 2s".
 std::string ToString(const Wait& wait, const JobProgress& job, absl::Time now);
 
-// Returns: a few lines about a port: its frontier, what holds it back, and who on the way to it
-// keeps records until it is their turn (explain_turns.h). Errors: as WaitsAt.
+// Returns: a few lines about a port: its frontier, what holds it back (`waits`), and who on the way
+// to it keeps records until it is their turn (explain_turns.h). Errors: as WaitsAt.
 absl::StatusOr<std::string> ExplainFrontier(const JobProgress& job, std::string_view vertex,
-                                            int input, absl::Time now);
+                                            int input, const std::vector<Wait>& waits,
+                                            absl::Time now);
 
-// Returns: a few lines about the job: how far it is, whose part is over and why, what it waits for,
-// and who keeps records until it is their turn.
-std::string Dump(const JobProgress& job, absl::Time now);
+// Returns: a few lines about the job: how far it is, whose part is over and why, `waits`, that it
+// waits for, and who keeps records until it is their turn.
+std::string Dump(const JobProgress& job, const std::vector<Wait>& waits, absl::Time now);
 
 }  // namespace weir
 

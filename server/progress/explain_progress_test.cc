@@ -67,7 +67,7 @@ TEST_F(PlantedStall, ADeadWorker) {
   EXPECT_THAT(Waits(), ElementsAre("source 'images' is open at (0): worker 'b', lost 10s ago, has "
                                    "held 1 capability at output 0 for 12s; client 'feeder' feeds "
                                    "it"));
-  EXPECT_THAT(Dump(*job_.progress, job_.now),
+  EXPECT_THAT(Dump(*job_.progress, WaitsOf(*job_.progress), job_.now),
               HasSubstr("worker 'b', lost 10s ago, holds 1 pointstamp that nobody can release: "
                         "job 7, worker 'b' is lost: silent for 3s"));
 }
@@ -111,7 +111,7 @@ TEST_F(PlantedStall, OneBehindAnotherIsNamedOnlyWhereItIsAskedFor) {
   CloseA();
   job_.now += absl::Seconds(1);
   EXPECT_EQ(
-      *ExplainFrontier(*job_.progress, "join", 1, job_.now),
+      *ExplainFrontier(*job_.progress, "join", 1, *WaitsAt(*job_.progress, "join", 1), job_.now),
       "the frontier of input 1 of 'join' is {(0)}, held back by\n"
       "  source 'images' is open at (0): worker 'b' has held 1 capability at output 0 for 1s; "
       "client 'feeder' feeds it\n"
@@ -161,11 +161,58 @@ TEST_F(PlantedStall, SharesOfWorkersAreToldApartOldestFirst) {
                                     "10s")));
 }
 
+TEST(ExplainProgress, WhatWorkersTookUpTogetherIsOneLineButNotWithOneThatIsLost) {
+  ProgressTestJob job(4);
+  const auto advance = [&](uint64_t worker, absl::Duration after) {
+    job.now += after;
+    ASSERT_TRUE(job.Do(worker, {{{job.out(), {0}}, -1}, {{job.out(), {1}}, 1}}).ok());
+  };
+  advance(2, absl::ZeroDuration());
+  advance(3, absl::Seconds(2));
+  advance(4, absl::Milliseconds(500));
+  advance(1, absl::Milliseconds(400));
+  job.Propagate();
+  job.now += absl::Milliseconds(2100);
+  job.progress->OnWorkerLost(4, absl::UnavailableError("silent"), job.now, job.now);
+  std::vector<std::string> lines;
+  for (const Wait& wait : WaitsOf(*job.progress)) {
+    lines.push_back(ToString(wait, *job.progress, job.now));
+  }
+  EXPECT_THAT(lines,
+              ElementsAre(HasSubstr("worker 'b' has held 1 capability at output 0 for 5s"),
+                          HasSubstr("workers 'a', 'c' have held 2 capabilities at output 0 "
+                                    "for 3s"),
+                          HasSubstr("worker 'd', lost 0 ago, has held 1 capability at output "
+                                    "0 for 2.5s")));
+}
+
+TEST_F(PlantedStall, SharesOfAllWorkersAddUp) {
+  EXPECT_THAT(Waits(), ElementsAre("source 'images' is open at (0): workers 'a', 'b' have held 2 "
+                                   "capabilities at output 0 for 10s; client 'feeder' feeds it"));
+}
+
+TEST_F(PlantedStall, WhatElseIsKnownIsSaid) {
+  ASSERT_TRUE(job_.Do(2, {{{job_.in(job_.load), {0}}, 1}}).ok());
+  job_.Propagate();
+  job_.now += absl::Seconds(2);
+  std::vector<Wait> waits = *WaitsAt(*job_.progress, "join", 1);
+  ASSERT_EQ(waits.size(), 2u);
+  for (Wait& wait : waits) wait.detail = "who knows";
+  EXPECT_THAT(ToString(waits[1], *job_.progress, job_.now),
+              testing::EndsWith("with one of the workers 'a', 'b' for 2s; who knows"));
+  waits[1].place = "near";
+  EXPECT_EQ(ToString(waits[0], *job_.progress, job_.now),
+            "source 'images' is open at (0): workers 'a', 'b' have held 2 capabilities at output 0 "
+            "for 2s; client 'feeder' feeds it; who knows");
+  EXPECT_EQ(ToString(waits[1], *job_.progress, job_.now),
+            "1 frame of (0) for input 0 of 'load' has been there for 2s: near; who knows");
+}
+
 TEST_F(PlantedStall, ACancelThatAWorkerDoesNotAnswer) {
   job_.progress->Cancel(absl::CancelledError("by its owner"), job_.now);
   job_.progress->OnStopped(1, job_.now);
   job_.now += absl::Seconds(4);
-  EXPECT_EQ(Dump(*job_.progress, job_.now),
+  EXPECT_EQ(Dump(*job_.progress, WaitsOf(*job_.progress), job_.now),
             "job 7, generation 1, is being cancelled; it began 4s ago; 1 worker takes part\n"
             "what was wrong first: by its owner\n"
             "the cancel waits for worker 'b' to stop or to be given up\n");
@@ -175,9 +222,9 @@ TEST(ExplainProgress, AFinishedPortAndACompletedJobWaitForNothing) {
   ProgressTestJob job(1);
   ASSERT_TRUE(job.Do(1, {{{job.out(), {0}}, -1}}).ok());
   job.Propagate();
-  EXPECT_EQ(*ExplainFrontier(*job.progress, "join", 0, job.now),
+  EXPECT_EQ(*ExplainFrontier(*job.progress, "join", 0, *WaitsAt(*job.progress, "join", 0), job.now),
             "input 0 of 'join' is finished: nothing can come any more\n");
-  EXPECT_EQ(Dump(*job.progress, job.now),
+  EXPECT_EQ(Dump(*job.progress, WaitsOf(*job.progress), job.now),
             "job 7, generation 1, is completed; it began 0 ago; 1 worker takes part\n");
 }
 
@@ -191,7 +238,7 @@ TEST(ExplainProgress, WhatIsNotThereIsSaid) {
   job.progress->OnStopped(1, job.now);
   EXPECT_TRUE(absl::IsFailedPrecondition(WaitsAt(*job.progress, "join", 0).status()));
   EXPECT_TRUE(WaitsOf(*job.progress).empty());
-  EXPECT_THAT(Dump(*job.progress, job.now), HasSubstr("is cancelled"));
+  EXPECT_THAT(Dump(*job.progress, WaitsOf(*job.progress), job.now), HasSubstr("is cancelled"));
 }
 
 }  // namespace

@@ -109,7 +109,8 @@ class RealCoordinator : public SimulatedCoordinator {
       });
       if (!waits) wanted[{pointstamp.location.value(), ToOracle(pointstamp.time)}] = count;
     }
-    if (named != wanted) return StrCat("not what it waits for:\n", Dump(progress_, now_));
+    if (named != wanted)
+      return StrCat("not what it waits for:\n", Dump(progress_, WaitsOf(progress_), now_));
     return "";
   }
 

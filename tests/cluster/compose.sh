@@ -38,6 +38,12 @@ same_rows() { # NAME: runs the job on the cluster; its rows must be the embedded
     python3 deploy/npy.py same "$scratch/$1.npy" "$scratch/embedded.npy"
 }
 
+# The flows of client/examples on the cluster: the records of the sequential executor, bit for bit.
+examples_agree() {
+  WEIR_ADDRESS=$server PYTHONPATH=build/$preset/python PYTHONDONTWRITEBYTECODE=1 \
+    /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/flows/test_example_flows.py -k given_cluster
+}
+
 engine_start
 ensure_base_image
 need "the image builds" build_image
@@ -51,15 +57,18 @@ expect "the coordinator answers /healthz" \
 need "an embedded run gives the rows to compare with" \
   run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
 expect "three workers give the same bits" same_rows three
+expect "flows on three workers give the bits of the sequential executor" examples_agree
 
 mapfile -t workers < <(compose ps -q worker)
 expect "one worker is killed" docker kill "${workers[0]}"
 expect "the coordinator notices within 5 s" await 5 workers_are "$server" 2
 expect "the two left give the same bits" same_rows two
+expect "flows on two workers give the same bits" examples_agree
 
 expect "another worker is asked to stop" docker stop "${workers[1]}"
 expect "it ends by itself with exit code 0" exit_code_is "${workers[1]}" 0
 expect "the last one gives the same bits" same_rows one
+expect "flows on one worker give the same bits" examples_agree
 expect "the coordinator never restarted" is_running "$(compose ps -q coordinator)"
 
 finish

@@ -44,7 +44,8 @@ class FlowSimulation::Worker : public FlowTableOutbox {
         rank(rank) {}
 
   void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
-    if (is_stopped && !message.has_flow_stopped()) ++sent_after_stop;
+    const bool is_of_the_end = message.has_flow_stopped() || message.has_flow_report();
+    if (is_stopped && !is_of_the_end) ++sent_after_stop;
     to_coordinator.push_back({message, std::move(payloads)});
   }
   void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,

@@ -350,26 +350,35 @@ TEST(FlowsTest, TheServiceRefusesWithAReason) {
   EXPECT_THAT(stream->Finish().error_message(), HasSubstr("first message is attach"));
 }
 
-TEST(FlowsTest, WatchingTellsUntilTheEnd) {
-  GrpcTestCluster cluster(1);
+TEST(FlowsTest, TheStatusTellsOfTheEndAndOfAllThatPassed) {
+  GrpcTestCluster cluster(2);
   const auto session = Remote(cluster.server().address());
   const auto flow = Attach(session, Deploy(session.get(), kWordCount));
-  auto stub = v1::Flows::NewStub(cluster.channel());
-  v1::WatchFlowRequest request;
-  request.set_id(flow->id());
-  request.set_interval_ms(50);
-  grpc::ClientContext context;
-  auto stream = stub->Watch(&context, request);
-  v1::FlowStatus status;
-  ASSERT_TRUE(stream->Read(&status));
+  v1::FlowStatus status = *session->GetFlow(flow->id());
   EXPECT_EQ(status.job().state(), v1::Job::RUNNING);
+  EXPECT_THAT(status.vertices(2).frontiers(), testing::ElementsAre("{(0)}"));
   Feed(flow.get(), kWords);
   ASSERT_EQ(flow->CloseInput("words"), absl::OkStatus());
   TakeAll(flow.get());
-  while (stream->Read(&status)) continue;
-  EXPECT_TRUE(stream->Finish().ok());
+  // Workers say what they did when they are told of the end.
+  const auto is_all = [&] {
+    status = *session->GetFlow(flow->id());
+    return status.vertices(3).records() == 6;
+  };
+  for (const absl::Time end = Soon(); !is_all() && absl::Now() < end;) {
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  EXPECT_TRUE(is_all());
   EXPECT_EQ(status.job().state(), v1::Job::SUCCEEDED);
   EXPECT_TRUE(status.outputs(0).finished());
+  EXPECT_EQ(status.vertices(1).records(), 12);
+  EXPECT_GT(status.vertices(2).peer_frames(), 0);
+  EXPECT_EQ(status.vertices(2).state_bytes(), 0);
+  // What passed the coordinator was what the client fed and took.
+  const CoordinatorStats stats = cluster.coordinator().Stats();
+  EXPECT_EQ(stats.feed_bytes, 12 * 16);   // a column and the origins
+  EXPECT_EQ(stats.result_bytes, 6 * 24);  // two columns and the origins
+  EXPECT_EQ(stats.other_tensor_bytes, 0);
   EXPECT_THAT(cluster.metrics().Text(), HasSubstr("weir_flow_records_total{direction=\"in\"} 12"));
 }
 

@@ -160,6 +160,14 @@ TEST(ProgramFunction, ACallThatDoesNotEndCanBeCancelled) {
   EXPECT_TRUE(absl::IsCancelled(ended.status())) << ended.status();
 }
 
+// Such a call may take any time, whatever the ones before took.
+TEST(ProgramFunction, KnowsWhetherItHasALoop) {
+  EXPECT_TRUE(Compiled(kMixed)->has_loop());
+  EXPECT_TRUE(Compiled(kEndless)->has_loop());
+  EXPECT_FALSE(Compiled(kSame)->has_loop());
+  EXPECT_FALSE(Compiled(kChecked)->has_loop());
+}
+
 TEST(ProgramFunction, AProgramOfAnotherFunctionIsRefused) {
   const std::shared_ptr<Program> program = Loaded(kSame);
   const auto error = [&](RecordSignature signature) {

@@ -80,7 +80,7 @@ void TakeAsBatch(const v1::ProgressBatch& batch) {
   Require(WaitsOf(job).empty() == (job.state() == JobProgress::State::kCompleted),
           "a job that is not completed waits for something");
   Require(taken || job.tracker().active() == 1, "what is refused changes nothing");
-  (void)Dump(job, now);
+  (void)Dump(job, WaitsOf(job), now);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ DEFECTS = [
     (
         "all records go to one worker",
         CLIENTS,
-        "rank = (rank + 1) % flow->workers.size();",
-        "rank = rank % flow->workers.size();",
+        "if (unconsumed[flow->workers[rank]] < unconsumed",
+        "if (unconsumed[flow->workers[rank]] > unconsumed",
     ),
     (
         "workers do not hear of what was acknowledged",

@@ -40,6 +40,7 @@ absl::Status FlowJob::MakeSlots() {
       WEIR_ASSIGN_OR_RETURN(vertex, MakeOne(id));
     }
     slots_.push_back(std::make_unique<VertexSlot>(id, def, std::move(vertex)));
+    calls_loop_.push_back(CallsLoop(def));
     std::vector<std::vector<Port>>& readers = readers_.emplace_back();
     for (int o = 0; o < def.def->outputs; ++o) readers.push_back(flow.Readers({id, o}));
   }
@@ -64,6 +65,16 @@ absl::StatusOr<std::shared_ptr<Vertex>> FlowJob::MakeOne(VertexId id) const {
   auto made = MakeVertex(setup);
   if (!made.ok()) return Annotate(made.status(), Named(id));
   return std::shared_ptr<Vertex>(*std::move(made));
+}
+
+bool FlowJob::CallsLoop(const FlowVertex& def) const {
+  for (const FlowAttr& attr : def.def->attrs) {
+    const Attr* function = def.FindAttr(attr.name);
+    if (function == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
+    const auto found = setup_.functions.find(function->AsString());
+    if (found != setup_.functions.end() && found->second->has_loop()) return true;
+  }
+  return false;
 }
 
 absl::Status FlowJob::TakeGrants() {
@@ -118,6 +129,7 @@ absl::Status FlowJob::OnFeed(const v1::FeedFlow& feed, std::vector<Tensor> paylo
   Effects effects;
   Emit({id, 0}, Timestamp{feed.epoch()}, batch, std::move(hold), &effects);
   slots_[id.value()]->stats().records += batch.size();
+  has_news_ = true;
   return Commit(std::move(effects), now);
 }
 
@@ -165,6 +177,8 @@ absl::Status FlowJob::OnFrame(const v1::FlowFrame& frame, std::vector<Tensor> pa
                                       ", which was complete"));
   }
   progress_.Arrived(setup_.topology->input(slot.id(), input), time);
+  has_news_ = true;
+  ++slot.stats().peer_frames;
   slot.AddFrame(input, std::move(time), std::move(batch), rank);
   List(slot.id());
   return absl::OkStatus();
@@ -254,21 +268,11 @@ int64_t FlowJob::queued_bytes() const {
   return sum;
 }
 
-std::optional<v1::FlowReport> FlowJob::Report(absl::Time now) {
-  if (!std::exchange(has_news_, calls_under_way_ > 0)) return std::nullopt;
+v1::FlowReport FlowJob::Report(absl::Time now) {
+  has_news_ = false;
   v1::FlowReport report;
   Label(&report);
-  for (const auto& slot : slots_) {
-    v1::FlowReport::Vertex* vertex = report.add_vertices();
-    vertex->set_vertex(static_cast<uint32_t>(slot->id().value()));
-    vertex->set_frames(slot->stats().frames);
-    vertex->set_records(slot->stats().records);
-    vertex->set_queued_bytes(slot->queued_bytes());
-    vertex->set_state_bytes(slot->stats().state_bytes);
-    vertex->set_dropped(slot->stats().dropped);
-    vertex->set_busy_ns(slot->stats().busy_ns);
-    vertex->set_running_ns(absl::ToInt64Nanoseconds(slot->RunningFor(now)));
-  }
+  for (const auto& slot : slots_) slot->Describe(now, report.add_vertices());
   report.set_sent_bytes(sent_bytes_);
   report.set_sent_frames(sent_frames_);
   for (std::string& line : std::exchange(lines_, {})) report.add_lines(std::move(line));

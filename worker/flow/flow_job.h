@@ -61,7 +61,8 @@ class FlowJob {
   // Returns: the next call, which then is under way; null if there is none. Records for outputs
   // are sent on the way. Errors fail the flow, here and below.
   absl::StatusOr<std::unique_ptr<FlowCall>> TakeCall(absl::Time now);
-  // Whether it takes less than `short_ns`, as far as one can tell.
+  // Whether it takes less than `short_ns`, as far as one can tell. What calls a function with a
+  // loop never does: it may take any time.
   bool IsShort(const FlowCall& call, int64_t short_ns) const;
   absl::Status OnCallDone(FlowCall* call, absl::Time now);
   int calls_under_way() const { return calls_under_way_; }
@@ -80,8 +81,10 @@ class FlowJob {
   }
   bool stopped() const { return stopped_; }
 
-  // What goes on, if anything does or did since the last one.
-  std::optional<v1::FlowReport> Report(absl::Time now);
+  // Returns: what goes on.
+  v1::FlowReport Report(absl::Time now);
+  // Whether anything goes on, or did since the last report.
+  bool has_news() const { return has_news_ || calls_under_way_ > 0; }
 
   const FlowSetup& setup() const { return setup_; }
   VertexSlot& slot(VertexId id) { return *slots_[id.value()]; }
@@ -103,6 +106,7 @@ class FlowJob {
   FlowJob(FlowSetup setup, FlowOutbox* outbox);
   absl::Status MakeSlots();
   absl::StatusOr<std::shared_ptr<Vertex>> MakeOne(VertexId id) const;
+  bool CallsLoop(const FlowVertex& def) const;
   absl::Status TakeGrants();
   absl::StatusOr<VertexId> OpenInput(uint32_t vertex) const;
   void SendBatch(const v1::ProgressBatch& batch);
@@ -126,7 +130,8 @@ class FlowJob {
   // The vertex that may have waited for room at this input.
   void ListWriter(Port input);
   void ListMoved();
-  bool IsBlocked(const VertexSlot& slot) const;
+  // Returns: the vertex that has no room, so that this one begins no call; none if there is room.
+  VertexId FullBehind(const VertexSlot& slot) const;
   template <class Message>
   void Label(Message* message) const {
     message->set_job(setup_.job);
@@ -139,6 +144,7 @@ class FlowJob {
   FlowProgress progress_;
   FlowChannels channels_;
   std::vector<std::unique_ptr<VertexSlot>> slots_;
+  std::vector<bool> calls_loop_;                         // of each vertex
   std::vector<std::vector<std::vector<Port>>> readers_;  // by vertex and output
   std::vector<std::vector<Port>> holding_;               // by vertex: HoldingInputs
   std::map<VertexId, int64_t> open_epochs_;              // of inputs that are not closed

@@ -16,14 +16,14 @@ constexpr size_t kMostLines = 1000;  // of one report
 
 }  // namespace
 
-bool FlowJob::IsBlocked(const VertexSlot& slot) const {
+VertexId FlowJob::FullBehind(const VertexSlot& slot) const {
   const auto sent = output_bytes_.find(slot.id());
-  if (sent != output_bytes_.end() && sent->second >= setup_.channel_bytes) return true;
+  if (sent != output_bytes_.end() && sent->second >= setup_.channel_bytes) return slot.id();
   for (const Port& reader : holding_[slot.id().value()]) {
     const LocationId input = setup_.topology->input(reader.vertex, reader.number);
-    if (channels_.UnderWay(input) >= setup_.channel_bytes) return true;
+    if (channels_.UnderWay(input) >= setup_.channel_bytes) return reader.vertex;
   }
-  return false;
+  return VertexId();
 }
 
 absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
@@ -31,7 +31,12 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     VertexSlot& slot = *slots_[listed_.front().value()];
     listed_.pop_front();
     slot.is_listed = false;
-    if (!slot.may_begin() || IsBlocked(slot)) continue;  // listed again when that changes
+    if (!slot.may_begin()) continue;  // listed again when that changes
+    if (const VertexId full = FullBehind(slot); full.valid()) {
+      has_news_ = slot.NoteFull(full, now) || has_news_;
+      continue;  // as above
+    }
+    has_news_ = slot.NoteRoom() || has_news_;
     std::unique_ptr<FlowCall> call = slot.TakeFrames();
     if (call == nullptr) call = slot.TakeComplete(progress_);
     if (call == nullptr) {
@@ -46,7 +51,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     }
     call->job = setup_.job;
     call->generation = setup_.generation;
-    slot.OnBegun(now);
+    slot.OnBegun(*call, now);
     ++calls_under_way_;
     return call;
   }
@@ -54,6 +59,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
 }
 
 bool FlowJob::IsShort(const FlowCall& call, int64_t short_ns) const {
+  if (calls_loop_[call.id.value()]) return false;
   const std::optional<int64_t> ns =
       slots_[call.id.value()]->Predict(call.batch.columns.empty() ? 1 : call.batch.size());
   return ns.has_value() && *ns < short_ns;

@@ -100,16 +100,17 @@ void FlowTable::OnCoordinatorMessage(const v1::CoordinatorMessage& message,
       return with(message.flow_output_taken(),
                   [](FlowJob* job, const auto& taken) { return job->OnOutputTaken(taken); });
     case v1::CoordinatorMessage::kStopFlow:
-      return Stop(message.stop_flow());
+      return Stop(message.stop_flow(), now);
     default:
       return;
   }
 }
 
-void FlowTable::Stop(const v1::StopFlow& stop) {
+void FlowTable::Stop(const v1::StopFlow& stop, absl::Time now) {
   const Key key = {stop.job(), stop.generation()};
   early_.erase(key);
   if (Entry* entry = Find(stop.job(), stop.generation())) {
+    SendReport(entry->job.get(), now);
     entry->job->Stop();
     entry->is_stopping = true;
     return RemoveIfStopped(key);
@@ -212,13 +213,14 @@ void FlowTable::OnTick(absl::Time now) {
   if (flows_.empty() || now < next_report_) return;
   next_report_ = now + kReportEvery;
   for (auto& [key, entry] : flows_) {
-    if (entry.job->stopped()) continue;
-    std::optional<v1::FlowReport> report = entry.job->Report(now);
-    if (!report.has_value()) continue;
-    v1::WorkerMessage message;
-    *message.mutable_flow_report() = *std::move(report);
-    outbox_->SendToCoordinator(message, {});
+    if (!entry.job->stopped() && entry.job->has_news()) SendReport(entry.job.get(), now);
   }
+}
+
+void FlowTable::SendReport(FlowJob* job, absl::Time now) {
+  v1::WorkerMessage message;
+  *message.mutable_flow_report() = job->Report(now);
+  outbox_->SendToCoordinator(message, {});
 }
 
 void FlowTable::Clear() {

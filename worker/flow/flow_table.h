@@ -79,8 +79,9 @@ class FlowTable {
   Entry* Find(uint64_t job, uint64_t generation);
   // Fails the flow unless the status is OK.
   void Check(Entry* entry, const absl::Status& status);
-  void Stop(const v1::StopFlow& stop);
+  void Stop(const v1::StopFlow& stop, absl::Time now);
   void RemoveIfStopped(const Key& key);
+  void SendReport(FlowJob* job, absl::Time now);
   void NoteEnded(const Key& key);
   void TakePeerMessage(Entry* entry, const v1::PeerMessage& message, std::vector<Tensor> payloads);
   // Returns: whether the flow had a call to begin. Adds to `spent_ns` what ran at once.

@@ -37,8 +37,8 @@ absl::StatusOr<std::unique_ptr<Vertex>> MakeVertex(const VertexSetup& setup) {
   for (const Maker& maker : kMakers) {
     if (maker.kind == vertex.kind) return maker.make(setup);
   }
-  return absl::UnimplementedError(StrCat("'", vertex.name, "' (", vertex.kind,
-                                         "): no vertex of this kind runs records on a worker"));
+  return absl::UnimplementedError(
+      StrCat("vertices of kind '", vertex.kind, "' run no records on a worker"));
 }
 
 }  // namespace weir

@@ -40,6 +40,15 @@ class ProgramCalls {
     return run->Run(program_, columns, kNever, cancelled_);
   }
 
+  bool has_loop() const {
+    const Graph& graph = *program_->graph;
+    for (int i = 0; i < graph.num_nodes(); ++i) {
+      const std::string& op = graph.node(NodeId(i)).op;
+      if (op == "while" || op == "while_rows" || op == "for") return true;
+    }
+    return false;
+  }
+
  private:
   // Numbers of records that are remembered: full batches and some others.
   static constexpr size_t kMostForms = 16;
@@ -91,6 +100,7 @@ class ProgramFunction : public RecordFunction {
     if (results.ok() || absl::IsCancelled(results.status())) return results;
     return NameRecord(columns, 0, records, results.status());
   }
+  bool has_loop() const override { return calls_->has_loop(); }
 
  private:
   // Looks for the first record of [begin, end) that fails on its own, by halves: what vectorized
@@ -121,6 +131,7 @@ class ProgramBatchFunction : public RecordFunction {
                                            int64_t records) const override {
     return calls_->Call(columns, records);
   }
+  bool has_loop() const override { return calls_->has_loop(); }
 
  private:
   const std::unique_ptr<ProgramCalls> calls_;

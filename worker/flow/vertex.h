@@ -139,7 +139,7 @@ struct VertexSetup {
 // Whether vertices of this kind run records here.
 bool HasVertex(std::string_view kind);
 // Returns: the copy of the vertex for this worker. Errors: Unimplemented, a kind that does not run
-// records here (inputs and outputs are the job's).
+// records here (inputs and outputs are the job's). Who makes it says which vertex it is.
 absl::StatusOr<std::unique_ptr<Vertex>> MakeVertex(const VertexSetup& setup);
 
 }  // namespace weir

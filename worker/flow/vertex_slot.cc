@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/flow/flow_wire.h"
 #include "common/timely/outer_time.h"
 
 namespace weir {
@@ -102,14 +103,42 @@ std::unique_ptr<FlowCall> VertexSlot::TakeComplete(const FlowProgress& progress)
 }
 
 void VertexSlot::OnDone(const FlowCall& call) {
-  --running_;
+  std::erase_if(calls_, [&](const CallUnderWay& one) { return one.call == &call; });
   stats_.busy_ns += call.run_ns;
   stats_.dropped += call.activation.dropped();
-  if (running_ == 0 && vertex_ != nullptr) stats_.state_bytes = vertex_->state_bytes();
+  if (!running() && vertex_ != nullptr) stats_.state_bytes = vertex_->state_bytes();
+}
+
+bool VertexSlot::NoteFull(VertexId vertex, absl::Time now) {
+  const bool is_new = full_ != vertex;
+  if (!full_.valid()) full_since_ = now;
+  full_ = vertex;
+  return is_new;
+}
+
+void VertexSlot::Describe(absl::Time now, v1::FlowReport::Vertex* report) const {
+  report->set_vertex(static_cast<uint32_t>(id_.value()));
+  report->set_frames(stats_.frames);
+  report->set_records(stats_.records);
+  report->set_peer_frames(stats_.peer_frames);
+  report->set_queued_frames(queued_frames_);
+  report->set_queued_bytes(queued_bytes_);
+  report->set_state_bytes(stats_.state_bytes);
+  report->set_dropped(stats_.dropped);
+  report->set_busy_ns(stats_.busy_ns);
+  if (running()) {
+    const CallUnderWay& longest = calls_.front();
+    report->set_running_ns(absl::ToInt64Nanoseconds(now - longest.began));
+    *report->mutable_running_time() = ToWire(longest.call->activation.time());
+  }
+  if (full_.valid() && has_waiting()) {
+    report->set_blocked_ns(absl::ToInt64Nanoseconds(now - full_since_));
+    report->set_blocked_by(static_cast<uint32_t>(full_.value()));
+  }
 }
 
 std::optional<int64_t> VertexSlot::Predict(int64_t records) const {
-  if (stats_.records == 0) return std::nullopt;
+  if (stats_.busy_ns == 0) return std::nullopt;  // the first one may not be over yet
   return stats_.busy_ns / stats_.records * std::max<int64_t>(records, 1);
 }
 

@@ -9,10 +9,12 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "common/flow/record_batch.h"
 #include "common/timely/timestamp.h"
+#include "weir/v1/flow.pb.h"
 #include "worker/flow/flow_call.h"
 #include "worker/flow/flow_progress.h"
 #include "worker/flow/vertex.h"
@@ -20,9 +22,10 @@
 namespace weir {
 
 struct VertexStats {
-  int64_t frames = 0;   // that it took
-  int64_t records = 0;  // in those
-  int64_t dropped = 0;  // records that a bound kept from going on
+  int64_t frames = 0;       // that it took
+  int64_t records = 0;      // in those
+  int64_t peer_frames = 0;  // that came from other workers
+  int64_t dropped = 0;      // records that a bound kept from going on
   int64_t busy_ns = 0;
   int64_t state_bytes = 0;  // after the last call
 };
@@ -36,7 +39,10 @@ class VertexSlot {
   const FlowVertex& def() const { return def_; }
   const std::shared_ptr<Vertex>& vertex() const { return vertex_; }
   int64_t queued_bytes() const { return queued_bytes_; }
+  int64_t queued_frames() const { return queued_frames_; }
   bool has_frames() const { return queued_frames_ > 0; }
+  // Whether anything waits here that a call would take, now or later.
+  bool has_waiting() const { return has_frames() || !requests_.empty(); }
   VertexStats& stats() { return stats_; }
   const VertexStats& stats() const { return stats_; }
 
@@ -45,21 +51,22 @@ class VertexSlot {
   bool AddRequest(int input, const Timestamp& time);
 
   // Whether another call may begin beside those under way.
-  bool may_begin() const { return running_ == 0 || vertex_ == nullptr || vertex_->is_stateless(); }
+  bool may_begin() const { return !running() || vertex_ == nullptr || vertex_->is_stateless(); }
   // Returns: a call for the frames that are next: those at one time of one input, as far as they
   // stand near each other; null if there are none. Frames come before times that are complete.
   std::unique_ptr<FlowCall> TakeFrames();
   // Returns: a call for the time that is next of those that are complete; null if none is.
   std::unique_ptr<FlowCall> TakeComplete(const FlowProgress& progress);
-  void OnBegun(absl::Time now) {
-    if (running_++ == 0) began_ = now;
-  }
+  void OnBegun(const FlowCall& call, absl::Time now) { calls_.push_back({&call, now}); }
   void OnDone(const FlowCall& call);
-  bool running() const { return running_ > 0; }
-  // How long some call has been under way without a pause.
-  absl::Duration RunningFor(absl::Time now) const {
-    return running() ? now - began_ : absl::ZeroDuration();
-  }
+  bool running() const { return !calls_.empty(); }
+
+  // No call can begin, as this vertex has no room; or there is room. Returns: whether that is new.
+  bool NoteFull(VertexId vertex, absl::Time now);
+  bool NoteRoom() { return std::exchange(full_, VertexId()).valid(); }
+
+  // What it does and waits for at the moment.
+  void Describe(absl::Time now, v1::FlowReport::Vertex* report) const;
 
   // What a call of so many records takes if it goes on as before; nothing before the first one.
   std::optional<int64_t> Predict(int64_t records) const;
@@ -95,8 +102,14 @@ class VertexSlot {
   std::map<Timestamp, int> requests_;  // times in the total order, and the inputs asked at
   std::set<Timestamp> with_state_;     // times of which there may be state
   std::set<Timestamp> outer_;          // times outside of the loop of which there may be state
-  int running_ = 0;
-  absl::Time began_;
+  // Those under way, oldest first.
+  struct CallUnderWay {
+    const FlowCall* call;
+    absl::Time began;
+  };
+  std::vector<CallUnderWay> calls_;
+  VertexId full_;  // that has no room; none if that is not so
+  absl::Time full_since_;
   VertexStats stats_;
 };
 

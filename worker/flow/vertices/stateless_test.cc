@@ -253,7 +253,7 @@ TEST(MakeVertex, WhatRunsNoRecordsHereIsRefused) {
   for (const int id : {0, 1}) {
     const auto made = MakeVertex({.flow = &*flow, .id = VertexId(id)});
     EXPECT_TRUE(absl::IsUnimplemented(made.status())) << made.status();
-    EXPECT_THAT(std::string(made.status().message()), HasSubstr(id == 0 ? "(input)" : "(output)"));
+    EXPECT_THAT(std::string(made.status().message()), HasSubstr(id == 0 ? "'input'" : "'output'"));
   }
 }
 

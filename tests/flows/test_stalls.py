@@ -1,0 +1,255 @@
+"""Planted stalls: `weir explain-frontier` names what is to blame, with worker, time, count, age."""
+
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+from processes import wait_until
+import pytest
+import stalled
+
+import weir
+
+# How long a stall has lasted, at least, before somebody asks.
+LASTED = 1.0
+
+
+class Explained:
+    """What a flow, or a vertex of it, waits for, as a text and as data."""
+
+    def __init__(self, cluster, job, vertex=None):
+        where = [job] if vertex is None else [job, vertex]
+        self.text = cluster.weir("explain-frontier", *where).stdout
+        found = cluster.json("explain-frontier", *where)
+        self.waits = found.get("waits", [])
+
+    def only(self, vertex, kind):
+        """Returns: the wait at this vertex; there is no other one of this kind."""
+        (wait,) = (wait for wait in self.waits if wait["kind"] == kind)
+        assert wait["vertex"] == vertex, self.text
+        return wait
+
+
+def times(wait):
+    return [int(coordinate) for coordinate in wait["time"]]
+
+
+def check(wait, workers, time_, count, lasted=LASTED):
+    assert sorted(wait["workers"]) == sorted(workers)
+    assert times(wait) == time_ and int(wait["count"]) == count
+    assert int(wait["age_ms"]) >= lasted * 1000
+
+
+@pytest.fixture
+def deploy(three):
+    """Returns: a function that deploys a flow, which is cancelled after the test."""
+    _, session = three
+    jobs = []
+
+    def one(flow):
+        jobs.append(session.deploy(flow))
+        return jobs[-1]
+
+    yield one
+    for job in jobs:
+        try:
+            job.cancel()
+        except weir.Error:
+            pass
+        job.detach()
+
+
+ALL = ["w1", "w2", "w3"]
+
+
+def test_an_open_input(three, deploy):
+    cluster, _ = three
+    job = deploy(stalled.word_count())
+    job.send("words", [1, 2])
+    job.advance("words", 4)
+    job.wait(3, timeout=60)
+    time.sleep(LASTED)
+    for found in Explained(cluster, job.id), Explained(cluster, job.id, "counts"):
+        wait = found.only("words", "CAPABILITY")
+        check(wait, ALL, [4], 3)
+        assert f"client '{wait['client']}' feeds it" in found.text
+        assert "source 'words' is open at (4): workers 'w1', 'w2', 'w3' have held 3" in found.text
+        assert found.text.count("source 'words'") == 1
+
+
+def test_a_client_that_died(three):
+    cluster, session = three
+    script = pathlib.Path(stalled.__file__)
+    feeder = subprocess.Popen(
+        [sys.executable, script, cluster.address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    job = feeder.stdout.readline().strip()
+    feeder.kill()
+    feeder.communicate()
+    wait_until(lambda: "was lost" in Explained(cluster, job).text, "the client is gone")
+    time.sleep(LASTED)
+    found = Explained(cluster, job)
+    wait = found.only("words", "CAPABILITY")
+    check(wait, ALL, [1], 3)
+    lost_for = found.text.split("and was lost ")[1].split(" ago")[0]
+    assert lost_for.endswith("s") and float(lost_for[:-1]) >= LASTED
+    assert f"client '{wait['client']}' feeds it and was lost" in found.text
+    cluster.weir("cancel", job)
+
+
+def busiest(cluster):
+    """Returns: the worker that uses most of the processor."""
+    before = {name: cluster.processor_seconds(name) for name in cluster.workers}
+    time.sleep(0.5)
+    return max(cluster.workers, key=lambda name: cluster.processor_seconds(name) - before[name])
+
+
+def test_a_slow_kernel(three, deploy):
+    cluster, _ = three
+    job = deploy(stalled.slow_map())
+    job.send("numbers", [1])
+    job.close()
+    time.sleep(LASTED)
+    wait_until(lambda: "has run a call" in Explained(cluster, job.id).text, "a worker has reported")
+    found = Explained(cluster, job.id, "out")
+    check(found.only("slow", "FRAME"), [busiest(cluster)], [0], 1)
+    assert "1 frame of (0) for input 0 of 'slow' has been there for" in found.text
+
+
+def test_a_slow_kernel_at_a_time_that_is_complete(three, deploy):
+    cluster, _ = three
+    job = deploy(stalled.slow_sum())
+    job.send("pairs", ([5, 5], [1, 2]), epoch=2)
+    job.close()
+    time.sleep(LASTED)
+    wait_until(lambda: "has run a call" in Explained(cluster, job.id).text, "a worker has reported")
+    found = Explained(cluster, job.id)
+    check(found.only("summed", "REQUEST"), [busiest(cluster)], [2], 1)
+
+
+# Who feeds cannot go on, as nobody takes what comes out.
+def test_credit(three, deploy):
+    cluster, session = three
+    job = session.deploy(stalled.copies())
+    try:
+        with pytest.raises(weir.DeadlineExceeded, match="bytes of input 'rows'"):
+            while True:
+                job.send("rows", np.zeros((500, 1024)), timeout=3)
+        found = Explained(cluster, job.id, "copies")
+        room = found.only("copies", "ROOM")
+        assert set(room["workers"]) <= set(ALL) and room["workers"]
+        assert int(room["count"]) > 8 << 20 and int(room["age_ms"]) >= 1000
+        assert f"client '{room['client']}' has not acknowledged" in found.text
+        assert room["client"] == found.only("rows", "CAPABILITY")["client"]
+        # What waits on the way is bounded, whatever the client would like to send.
+        assert all(cluster.memory(name) < 300 << 20 for name in ["server", *cluster.workers])
+        behind = [w for w in found.waits if w["vertex"] == "copied"]
+        assert behind and all("as 'copies' has no room" in w["detail"] for w in behind)
+    finally:
+        job.cancel()
+        job.detach()
+
+
+def test_a_loop_that_never_ends(three, deploy):
+    cluster, _ = three
+    job = deploy(stalled.endless())
+    job.send("numbers", [0], epoch=3)
+    job.close()
+    wait_until(lambda: "has gone round" in Explained(cluster, job.id).text, "it goes round")
+    time.sleep(LASTED)
+    found = Explained(cluster, job.id, "negative")
+    assert {times(wait)[0] for wait in found.waits} == {3}
+    assert max(times(wait)[1] for wait in found.waits) > 10
+    assert "of loop 'trips', which has gone round at (3) for" in found.text
+    lasted = found.text.split("has gone round at (3) for ")[1].split("s")[0]
+    assert float(lasted) >= LASTED
+
+
+def test_a_join_whose_other_side_is_open(three, deploy):
+    cluster, _ = three
+    job = deploy(stalled.matched())
+    job.send("left", ([1, 2, 3], [4, 5, 6]))
+    job.close("left")
+    job.send("right", ([1], [7]))
+    time.sleep(LASTED)
+    found = Explained(cluster, job.id)
+    wait = found.only("right", "CAPABILITY")
+    check(wait, ALL, [0], 3)
+    of_pairs = Explained(cluster, job.id, "pairs")
+    assert of_pairs.only("right", "CAPABILITY")["client"] == wait["client"]
+    assert {w["vertex"] for w in of_pairs.waits if w["kind"] == "REQUEST"} == {"met"}
+
+
+def test_calls_that_wait_for_others(three):
+    cluster, session = three
+    with session.serve(stalled.waiting_calls()) as double:
+        caller = threading.Thread(target=lambda: pytest.raises(weir.Error, double, 3.0))
+        caller.start()
+        wait_until(lambda: "1 call waits" in Explained(cluster, double.id).text, "it waits")
+        time.sleep(LASTED)
+        found = Explained(cluster, double.id, "doubled")
+        wait = found.only("numbers", "CAPABILITY")
+        assert times(wait) == [0] and wait["client"] == "batches of 'numbers'"
+        assert "1 call waits for others, up to 64; the first one has waited for" in wait["detail"]
+        assert ", of 1m at most" in wait["detail"]
+        waited = wait["detail"].split("has waited for ")[1].split("s,")[0]
+        assert float(waited) >= LASTED
+    caller.join()
+
+
+def test_workers_that_are_not_there(three, deploy, tmp_path):
+    cluster, _ = three
+    text = tmp_path / "count.flow"
+    text.write_text(stalled.word_count().text())
+    submitted = cluster.weir("submit", text, "-q", "--workers", 5, "--timeout", 60, "--detach")
+    job = submitted.stdout.strip()
+    text = Explained(cluster, job).text
+    assert "does not run yet: it waits for 5 workers" in text and "3 are ready" in text, submitted
+    assert "5 workers" in cluster.weir("status", job).stdout
+    cluster.weir("cancel", job)
+
+
+# The last two lose a worker, so each has a cluster of its own.
+
+
+def test_a_worker_that_does_not_answer(start_cluster):
+    with start_cluster(3) as (cluster, session):
+        job = session.deploy(stalled.word_count())
+        job.send("words", [1, 2])
+        cluster.pause("w2")
+        job.advance("words", 1)
+        found = wait_until(
+            lambda: "nothing has been heard" in (e := Explained(cluster, job.id)).text and e,
+            "it is silent for a second",
+        )
+        (wait,) = (w for w in found.waits if w["vertex"] == "words" and times(w) == [0])
+        assert wait["workers"] == ["w2"] and int(wait["count"]) == 1
+        assert "it was moved to 1, which has not come from there yet" in wait["detail"]
+        assert "nothing has been heard of worker 'w2' for 1." in wait["detail"]
+        # It is given up: the flow fails, and says by whom.
+        with pytest.raises(weir.Error, match="worker w2 was lost: silent for"):
+            job.wait(timeout=60)
+        ended = Explained(cluster, job.id).text
+        assert "has ended: FAILED: worker w2 was lost" in ended
+        assert "source 'words' is open at (0): worker 'w2'" in ended
+        job.detach()
+
+
+def test_a_cancel_that_a_worker_does_not_answer(start_cluster):
+    with start_cluster(3) as (cluster, session):
+        job = session.deploy(stalled.word_count())
+        job.send("words", [1, 2])
+        cluster.pause("w3")
+        job.cancel()
+        found = Explained(cluster, job.id).text
+        assert "the cancel waits for worker 'w3' to stop or to be given up" in found
+        assert "the end on w3" in cluster.weir("status", job.id).stdout
+        with pytest.raises(weir.Cancelled):
+            job.wait(timeout=60)
+        job.detach()
