@@ -48,6 +48,14 @@ struct FlowEntry {
   // Who feeds an input or takes an output: attachments, by vertex.
   std::map<VertexId, uint64_t> clients;
 
+  // What workers found in the world, by vertex: the first to say it, and what.
+  struct Found {
+    uint64_t worker = 0;
+    std::string digest;
+    std::string what;
+  };
+  std::map<VertexId, Found> found;
+
   // Of each worker, as it last said.
   std::map<uint64_t, v1::FlowReport> reports;
 

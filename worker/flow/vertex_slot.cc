@@ -98,6 +98,11 @@ void VertexSlot::OnDone(const FlowCall& call) {
   --running_;
   stats_.busy_ns += call.run_ns;
   stats_.dropped += call.activation.dropped();
+  if (call.kind == FlowCall::Kind::kTurn) {
+    for (const VertexActivation::Sent& sent : call.activation.sent()) {
+      stats_.records += sent.batch.size();
+    }
+  }
   if (running_ == 0 && vertex_ != nullptr) stats_.state_bytes = vertex_->state_bytes();
 }
 

@@ -21,7 +21,7 @@ namespace weir {
 
 struct VertexStats {
   int64_t frames = 0;   // that it took
-  int64_t records = 0;  // in those
+  int64_t records = 0;  // in those; of a source, that came out
   int64_t dropped = 0;  // records that a bound kept from going on
   int64_t busy_ns = 0;
   int64_t state_bytes = 0;  // after the last call
