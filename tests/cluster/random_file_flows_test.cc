@@ -139,7 +139,7 @@ void CheckRun(const FileFlow& drawn, const ScratchDirectory& scratch, Random* ra
 }
 
 TEST(RandomFileFlows, ReadAndWriteWhatTheOracleSaysOnAnyNumberOfWorkersUnderAnyTiming) {
-  const int64_t flows = FromEnvironment("WEIR_RANDOM_FLOWS", 60);
+  const int64_t flows = FromEnvironment("WEIR_RANDOM_FLOWS", 40);
   const auto seed =
       static_cast<uint64_t>(FromEnvironment("WEIR_FLOW_SEED", static_cast<int64_t>(SystemSeed())));
   std::cout << "random flows over files from seed " << seed << "\n";
@@ -157,7 +157,7 @@ TEST(RandomFileFlows, ReadAndWriteWhatTheOracleSaysOnAnyNumberOfWorkersUnderAnyT
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
-  if (flows >= 50) {
+  if (flows >= 40) {
     EXPECT_GT(files, 0);
   }
 }

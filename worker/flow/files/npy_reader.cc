@@ -43,13 +43,12 @@ class NpyReader : public RecordReader {
     const bool fits = header_.dtype == form_.type[0].dtype && !extents.empty() &&
                       extents == NpyExtents(form_.type, extents[0]);
     if (!fits) {
-      const TensorType wanted = {form_.type[0].dtype,
-                                 Shape::FromExtents(NpyExtents(form_.type, 0))};
-      std::string shape = wanted.ToString();
-      shape.replace(shape.find("[0"), 2, "[n");
+      Shape wanted = Shape::FromExtents(NpyExtents(form_.type, 0));
+      wanted.dims()[0] = Dim::Symbol("n");
       return InvalidArgument(form_.name, ": an array ", DTypeName(header_.dtype),
                              ExtentsToString(extents), "; records of ", ToString(form_.type),
-                             " are read from an array ", shape);
+                             " are read from an array ",
+                             TensorType{form_.type[0].dtype, wanted}.ToString());
     }
     const auto is_long = [](int64_t extent) { return extent > 1; };
     if (header_.fortran_order && std::count_if(extents.begin(), extents.end(), is_long) > 1) {
