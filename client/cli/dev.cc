@@ -20,6 +20,7 @@ struct Options {
   std::string http;
   std::string data;
   int threads = 1;
+  std::vector<std::string> data_directories;
 };
 
 int Dev(const Options& options) {
@@ -32,6 +33,10 @@ int Dev(const Options& options) {
     if (!journal.ok()) return FailUsage(options.common, journal.status());
     embedded.journal = *std::move(journal);
   }
+  // Others may deploy flows here, so they are not given all that this process may do.
+  absl::StatusOr<DataDirectories> files = DataDirectories::Below(options.data_directories);
+  if (!files.ok()) return FailUsage(options.common, files.status());
+  embedded.data = *std::move(files);
   absl::StatusOr<std::unique_ptr<EmbeddedCluster>> cluster =
       EmbeddedCluster::Start(std::move(embedded));
   if (!cluster.ok()) return Fail(options.common, cluster.status());
@@ -63,6 +68,10 @@ void AddDev(CLI::App* app, int* exit_code) {
   command->add_option("--listen", options->listen, "HOST:PORT")->capture_default_str();
   command->add_option("--http", options->http, "HOST:PORT for metrics and probes");
   command->add_option("--data", options->data, "directory in which jobs outlive a restart");
+  command
+      ->add_option("--data-directory", options->data_directories,
+                   "flows may read and write files below it (default: none)")
+      ->allow_extra_args(false);
   command->add_option("--workers", options->common.workers, "default 2")
       ->check(CLI::Range(1, 1024));
   command->add_option("--threads", options->threads, "of each worker")->check(CLI::Range(1, 1024));

@@ -29,25 +29,10 @@ bool IsFlow(const JobInput& job) {
   return program.format() == v1::Program::FORMAT_TEXT && LooksLikeFlow(program.source());
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<JobInput> job = ReadJob(options.job);
-  if (!job.ok()) return FailUsage(options.common, job.status());
-  if (IsFlow(*job)) {
-    return FailUsage(options.common, InvalidArgument(options.job.program.model,
-                                                     " is a flow, which stays deployed: use "
-                                                     "`weir submit`"));
-  }
-  absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(options.common);
-  if (!session.ok()) return Fail(options.common, session.status());
-  job->spec.set_workers(static_cast<uint32_t>(options.common.workers));
-  absl::StatusOr<v1::SubmitResponse> submitted = (*session)->Submit(job->spec, job->inputs);
-  if (!submitted.ok()) return Fail(options.common, submitted.status());
-  return Follow(options.common, session->get(), submitted->job().id(), Limit(options),
-                options.job.out);
-}
+enum class Until { kRuns, kEnds };
 
-// Returns: the exit code once the flow runs, or cannot.
-int AwaitRunning(const Options& options, Session* session, const std::string& id) {
+// Returns: the exit code once the flow runs, or has ended.
+int Await(Until until, const Options& options, Session* session, const std::string& id) {
   CatchInterrupts();
   const absl::Time deadline = absl::Now() + Limit(options);
   std::string shown;
@@ -60,7 +45,7 @@ int AwaitRunning(const Options& options, Session* session, const std::string& id
                               job->failure().message()));
     }
     if (IsTerminal(job->state())) return ExitCodeOf(job->state());
-    if (job->state() == v1::Job::RUNNING) return kOk;
+    if (until == Until::kRuns && job->state() == v1::Job::RUNNING) return kOk;
     if (!options.common.quiet && job->waits_for() != shown) {
       shown = job->waits_for();
       std::cerr << "flow " << id << " waits for " << shown << "\n";
@@ -70,7 +55,8 @@ int AwaitRunning(const Options& options, Session* session, const std::string& id
   return kInterrupted;
 }
 
-int SubmitFlow(const Options& options, const JobInput& job, Session* session) {
+// Deploys, prints the id if the flow outlives this command, and waits.
+int Deploy(Until until, const Options& options, const JobInput& job, Session* session) {
   if (job.spec.input_names_size() > 0 || !options.job.out.empty()) {
     return FailUsage(options.common,
                      InvalidArgument("a flow takes neither --in nor --out: `weir send` feeds it, "
@@ -84,11 +70,41 @@ int SubmitFlow(const Options& options, const JobInput& job, Session* session) {
   request.set_workers(static_cast<uint32_t>(options.common.workers));
   absl::StatusOr<v1::DeployResponse> deployed = session->Deploy(request);
   if (!deployed.ok()) return Fail(options.common, deployed.status());
-  std::cout << deployed->job().id() << std::endl;
+  if (until == Until::kRuns) std::cout << deployed->job().id() << std::endl;
   if (deployed->already_existed() && !options.common.quiet) {
     std::cerr << "the flow existed already\n";
   }
-  return options.detach ? kOk : AwaitRunning(options, session, deployed->job().id());
+  return options.detach ? kOk : Await(until, options, session, deployed->job().id());
+}
+
+// Errors: InvalidArgument, the flow waits for clients.
+absl::Status CheckEndsByItself(const JobInput& job) {
+  const std::string& name = job.spec.program().name();
+  WEIR_ASSIGN_OR_RETURN(const Flow flow,
+                        ParseFlow(job.spec.program().source(), {.functions = {.file = name}}));
+  for (const FlowVertex& vertex : flow.vertices) {
+    if (vertex.kind != "input" && vertex.kind != "output") continue;
+    return InvalidArgument(name, ": '", vertex.name, "' (", vertex.kind,
+                           ") is for a client, so the flow stays deployed: use `weir submit`");
+  }
+  return absl::OkStatus();
+}
+
+int Run(const Options& options) {
+  absl::StatusOr<JobInput> job = ReadJob(options.job);
+  if (!job.ok()) return FailUsage(options.common, job.status());
+  if (IsFlow(*job)) {
+    const absl::Status ends = CheckEndsByItself(*job);
+    if (!ends.ok()) return FailUsage(options.common, ends);
+  }
+  absl::StatusOr<std::unique_ptr<Session>> session = OpenSession(options.common);
+  if (!session.ok()) return Fail(options.common, session.status());
+  if (IsFlow(*job)) return Deploy(Until::kEnds, options, *job, session->get());
+  job->spec.set_workers(static_cast<uint32_t>(options.common.workers));
+  absl::StatusOr<v1::SubmitResponse> submitted = (*session)->Submit(job->spec, job->inputs);
+  if (!submitted.ok()) return Fail(options.common, submitted.status());
+  return Follow(options.common, session->get(), submitted->job().id(), Limit(options),
+                options.job.out);
 }
 
 int Submit(const Options& options) {
@@ -96,7 +112,7 @@ int Submit(const Options& options) {
   if (!job.ok()) return FailUsage(options.common, job.status());
   absl::StatusOr<std::unique_ptr<Session>> session = OpenRemote(options.common);
   if (!session.ok()) return Fail(options.common, session.status());
-  if (IsFlow(*job)) return SubmitFlow(options, *job, session->get());
+  if (IsFlow(*job)) return Deploy(Until::kRuns, options, *job, session->get());
   job->spec.set_workers(static_cast<uint32_t>(options.common.workers));
   absl::StatusOr<v1::SubmitResponse> submitted = (*session)->Submit(job->spec, job->inputs);
   if (!submitted.ok()) return Fail(options.common, submitted.status());

@@ -176,7 +176,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
         std::make_unique<WorkerService>(WorkerOptions{.name = name,
                                                       .threads = options.threads_per_worker,
                                                       .cpus = cpu::PartOfCpus(i, options.workers),
-                                                      .coordinator_address = kCoordinatorAddress},
+                                                      .coordinator_address = kCoordinatorAddress,
+                                                      .data = options.data},
                                         std::move(transports)));
     WEIR_RETURN_IF_ERROR(cluster->workers_.back()->Start());
   }

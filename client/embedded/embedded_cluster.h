@@ -12,6 +12,7 @@
 #include "common/net/inproc_link.h"
 #include "server/flows/flow_batchers.h"
 #include "server/jobs/coordinator.h"
+#include "worker/flow/files/data_directories.h"
 #include "worker/service/worker_service.h"
 
 namespace weir {
@@ -21,6 +22,8 @@ struct EmbeddedOptions {
   int threads_per_worker = 1;
   // Null: jobs are forgotten at the end.
   std::unique_ptr<Journal> journal;
+  // Files that flows read and write: by default all that this process may.
+  DataDirectories data = DataDirectories::All();
 };
 
 class EmbeddedCluster {

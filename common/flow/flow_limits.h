@@ -17,7 +17,8 @@ inline constexpr int64_t kMaxWaitUs = 60'000'000;
 inline constexpr int64_t kMaxWindowsPerRecord = 1024;
 // Records that flat_map makes of one.
 inline constexpr int64_t kMaxChildren = 1 << 16;
-// How many times a record stands that a function combines or collects, which is its weight.
+// How many times a record stands that a function combines or collects or a file holds, which is
+// its weight.
 inline constexpr int64_t kMaxRepeats = 1 << 16;
 // Rows of one call of a function for all records of a time, each as often as its weight says.
 inline constexpr int64_t kMaxCollectedRows = int64_t{1} << 24;

@@ -100,6 +100,43 @@ constexpr Case kCases[] = {
      "records of (f32[1000,1000,1000]) have more than 1073741824 bytes each"},
     {" = input() {types = [\"f32[0]\", \"bool[2,2]\"]}", "(f32[0], bool[2,2])"},
     {" = output(%inside)", "it is in a loop; use 'leave' first"},
+    {" = read_files() {glob = \"*.csv\", types = [\"i64[]\", \"f32[3]\"]}", "(i64[], f32[3])"},
+    {" = read_files() {glob = \"*.npy\", types = [\"f16[3]\"], epochs = \"file\"}", "(f16[3])"},
+    {" = read_files() {glob = \"*.txt\", types = [\"i64[]\"]}",
+     "glob = \"*.txt\" ends neither in .csv nor in .npy; say the format"},
+    {" = read_files() {glob = \"*.txt\", format = \"csv\", types = [\"i64[]\"], rows = 5}",
+     "(i64[])"},
+    {" = read_files() {glob = \"*.csv\", format = \"json\", types = [\"i64[]\"]}",
+     "format = \"json\"; it is csv or npy"},
+    {" = read_files() {glob = \"*.csv\", types = [\"c64[]\"]}",
+     "a column of c64[]; CSV files hold bool, integers, f32 and f64"},
+    {" = read_files() {glob = \"*.csv\", types = [\"i64[0]\"]}",
+     "records of (i64[0]) have no elements; those of files do"},
+    {" = read_files() {glob = \"*.csv\", types = [\"i8[2000000]\"]}",
+     "records of 2000000 elements; a line of a CSV file has up to 1048576 fields"},
+    {" = read_files() {glob = \"*.npy\", types = [\"bf16[]\"]}",
+     "a column of bf16[]; NumPy has no bf16, so convert from or to f32 in a map"},
+    {" = read_files() {glob = \"*.npy\", types = [\"i64[]\", \"f32[3]\"]}",
+     "columns of i64[] and f32[3]; a .npy file holds one element type"},
+    {" = read_files() {glob = \"*.csv\", types = [\"i64[]\"], epochs = \"line\"}",
+     "epochs = \"line\"; it is one or file"},
+    {" = read_files() {glob = \"*.csv\", types = [\"i64[]\"], epochs = \"file\", rows = 2}",
+     "it has both epochs = \"file\" and rows; each says where epochs end"},
+    {" = read_files() {glob = \"*.csv\", types = [\"i64[]\"], rows = 0}",
+     "rows = 0; it is at least 1"},
+    {" = read_files() {glob = \"*.csv\", types = [\"i64[]\"], skip_lines = -1}",
+     "skip_lines = -1; it is at least 0"},
+    {" = read_files() {glob = \"*.npy\", types = [\"i64[]\"], skip_lines = 1}",
+     "skip_lines is for CSV files"},
+    {" = write_files(%in) {path = \"{epoch}.csv\"}", ""},
+    {" = write_files(%inside) {path = \"{epoch}.csv\"}", "it is in a loop; use 'leave' first"},
+    {" = write_files(%in) {path = \"{epoch}.npy\"}",
+     "columns of i64[] and f32[3]; a .npy file holds one element type"},
+    {" = write_files(%in) {path = \"all.csv\"}",
+     "path = \"all.csv\": it needs {epoch} once, and {part} at most once"},
+    {" = write_files(%in) {path = \"{epoch}.csv\"}\n%y = write_files(%other) {path = "
+     "\"{epoch}.csv\"}",
+     "\"y\" writes to \"{epoch}.csv\" too"},
     {" = map(%in) {function = \"same\"}", "(i64[], f32[3])"},
     {" = map(%in) {function = \"fewer\"}", "(f32[3])"},
     {" = map(%in) {function = \"none\"}", "records need a column at least"},
@@ -285,6 +322,9 @@ TEST(Kinds, RecordsGoToTheWorkerThatHasTheirKey) {
             "key 1");
   EXPECT_EQ(OneVertex(" = after(%in, %other)").RouteTo(1), "origin 0");
   EXPECT_EQ(OneVertex(" = merge(%in, %in)").RouteTo(1), "origin 0");
+  EXPECT_EQ(OneVertex(" = write_files(%in) {path = \"{epoch}.csv\"}").RouteTo(0), "root 0");
+  EXPECT_EQ(OneVertex(" = write_files(%in) {path = \"{epoch}-{part}.csv\"}").RouteTo(0),
+            "origin 0");
 }
 
 TEST(Kinds, SummariesSayTheLeastThatHappensToATime) {

@@ -34,6 +34,8 @@ using FlowOutputs = std::map<std::string, std::map<int64_t, RecordBatch>, std::l
 struct ReferenceFlowOptions {
   // Vertices times their times with records; beyond it a flow is taken to go on without end.
   int64_t max_steps = 1'000'000;
+  // Of which write_files vertices number their parts.
+  int workers = 1;
 };
 
 struct ReferenceFlowResult {
@@ -41,11 +43,14 @@ struct ReferenceFlowResult {
   // By the names of feedback vertices: records that their bounds kept from going on, each as one
   // whatever its weight, equal ones of one origin and time together.
   std::map<std::string, int64_t, std::less<>> dropped;
+  // The bytes of all files that write_files vertices would write, by path; nothing is written.
+  std::map<std::string, std::string> files;
 };
 
-// REQUIRES: the flow is checked. Errors: InvalidArgument, input that is not of the flow's types or
-// for no input vertex, a function or a record at fault, with the vertex and the time;
-// ResourceExhausted, more steps, with the loop.
+// REQUIRES: the flow is checked. Files are read from the working directory, whole. Errors:
+// InvalidArgument, input that is not of the flow's types or for no input vertex, a function, a
+// record or a file at fault, with the vertex and the time; NotFound, no file; ResourceExhausted,
+// more steps, with the loop.
 absl::StatusOr<ReferenceFlowResult> RunReferenceFlow(const Flow& flow, const FlowInputs& inputs,
                                                      const ReferenceFlowOptions& options = {});
 

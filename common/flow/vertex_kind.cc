@@ -136,6 +136,18 @@ absl::StatusOr<std::optional<std::vector<RecordType>>> SameAsInput(const KindCon
   return context.inputs[0] == nullptr ? NotKnownYet() : OneOutput(*context.inputs[0]);
 }
 
+absl::StatusOr<RecordType> RecordTypeFrom(const std::vector<std::string>& columns) {
+  RecordType type;
+  for (const std::string& text : columns) {
+    WEIR_ASSIGN_OR_RETURN(TensorType column, TensorType::Parse(text));
+    if (!column.shape.is_static()) {
+      return InvalidArgument("column type ", text, "; columns of records have a fixed size");
+    }
+    type.push_back(std::move(column));
+  }
+  return type;
+}
+
 absl::Status CheckRecordType(const RecordType& type) {
   if (type.empty()) return InvalidArgument("records need a column at least");
   int64_t bytes = 0;

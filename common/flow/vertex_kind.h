@@ -86,6 +86,8 @@ absl::StatusOr<std::optional<std::vector<RecordType>>> OneOutput(RecordType type
 absl::StatusOr<std::optional<std::vector<RecordType>>> NotKnownYet();
 // Output 0 has the records of input 0.
 absl::StatusOr<std::optional<std::vector<RecordType>>> SameAsInput(const KindContext& context);
+// The columns that an attribute `types` names. Errors: one that is no type of fixed size.
+absl::StatusOr<RecordType> RecordTypeFrom(const std::vector<std::string>& columns);
 // Errors: records without a column, or one that no batch could hold many of (flow_limits.h).
 absl::Status CheckRecordType(const RecordType& type);
 // Errors: an integer attribute that is there and is below `least` or above `most`.

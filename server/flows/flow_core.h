@@ -121,6 +121,7 @@ class FlowCore {
     if (flow == nullptr || message.generation() != FlowEntry::kGeneration) return nullptr;
     return flow->names.contains(worker.id) ? flow : nullptr;
   }
+  void OnFound(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowFound& found);
   void OnFailed(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowFailed& failed);
   void OnStopped(FlowEntry* flow, const WorkerEntry& worker);
   void OnProgress(FlowEntry* flow, const WorkerEntry& worker, const v1::ProgressBatch& batch);

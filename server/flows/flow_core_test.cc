@@ -63,6 +63,32 @@ TEST(FlowCoreTest, RecordsGoToWorkersInTurnAndComeOutByEpoch) {
   EXPECT_EQ(harness.ended.size(), 1u);
 }
 
+TEST(FlowCoreTest, WorkersThatDoNotSeeTheSameFilesFailTheFlow) {
+  FlowHarness harness;
+  const std::string job = harness.DeployOn(3);
+  const auto find = [&](uint64_t worker, uint32_t vertex, const std::string& digest) {
+    v1::WorkerMessage message;
+    v1::FlowFound* found = message.mutable_flow_found();
+    found->set_job(harness.workers[worker]->deploy.job());
+    found->set_generation(harness.workers[worker]->deploy.generation());
+    found->set_vertex(vertex);
+    found->set_digest(digest);
+    found->set_what(StrCat("files ", digest));
+    harness.core.OnWorkerMessage(worker, message, {});
+  };
+  find(1, 0, "x");
+  find(2, 0, "x");
+  find(2, 1, "y");
+  find(2, 77, "there is no such vertex");
+  EXPECT_EQ(harness.State(job), v1::Job::RUNNING);
+  find(3, 0, "z");
+  harness.Settle();
+  for (uint64_t worker = 1; worker <= 3; ++worker) harness.Stop(worker);
+  EXPECT_EQ(harness.State(job), v1::Job::FAILED);
+  EXPECT_THAT(harness.Job(job).view.failure().message(),
+              AllOf(HasSubstr("'in' (input)"), HasSubstr("a has files x; c has files z")));
+}
+
 TEST(FlowCoreTest, EveryFunctionIsCompiledOnceForAllFlows) {
   FlowHarness harness;
   ASSERT_TRUE(harness.Deploy().ok());

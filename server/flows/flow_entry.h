@@ -50,6 +50,14 @@ struct FlowEntry {
   // Who feeds an input or takes an output: attachments, by vertex.
   std::map<VertexId, uint64_t> clients;
 
+  // What workers found in the world, by vertex: the first to say it, and what.
+  struct Found {
+    uint64_t worker = 0;
+    std::string digest;
+    std::string what;
+  };
+  std::map<VertexId, Found> found;
+
   // What each worker last said, and when.
   struct Report {
     v1::FlowReport message;

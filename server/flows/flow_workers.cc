@@ -54,6 +54,10 @@ void FlowCore::OnWorkerMessage(const WorkerEntry& worker, const v1::WorkerMessag
         OnRecordFailed(flow, message.flow_record_failed());
       }
       return;
+    case v1::WorkerMessage::kFlowFound:
+      flow = FlowOf(worker, message.flow_found());
+      if (flow != nullptr && flow->takes_part()) OnFound(flow, worker, message.flow_found());
+      return;
     case v1::WorkerMessage::kFlowFailed:
       flow = FlowOf(worker, message.flow_failed());
       if (flow != nullptr && flow->takes_part()) OnFailed(flow, worker, message.flow_failed());
@@ -82,7 +86,9 @@ void FlowCore::OnProgress(FlowEntry* flow, const WorkerEntry& worker,
   if (flow->progress->state() == JobProgress::State::kFailed) {
     return Fail(flow, FailureOf(flow->progress->status(), ""));
   }
-  if (update.has_value()) TellFrontiers(flow, *update);
+  if (update.has_value()) return TellFrontiers(flow, *update);
+  // What is done last where nothing comes out moves no frontier.
+  if (flow->progress->state() == JobProgress::State::kCompleted) Complete(flow);
 }
 
 void FlowCore::TellFrontiers(FlowEntry* flow, const v1::FrontierUpdate& update) {
@@ -177,6 +183,22 @@ void FlowCore::OnRecordFailed(FlowEntry* flow, const v1::FlowRecordFailed& faile
     attachment.failed.push_back(failure);
     Wake(&attachment);
   }
+}
+
+void FlowCore::OnFound(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowFound& found) {
+  const VertexId id(found.vertex());
+  if (id.value() >= static_cast<int64_t>(flow->flow().vertices.size())) return;
+  const auto [at, is_first] =
+      flow->found.try_emplace(id, FlowEntry::Found{worker.id, found.digest(), found.what()});
+  if (is_first || at->second.digest == found.digest()) return;
+  const FlowVertex& vertex = flow->flow().vertex(id);
+  const std::string place = vertex.location.known() ? vertex.location.ToString() + ": " : "";
+  Fail(flow, FailureOf(absl::FailedPreconditionError(StrCat(
+                           place, "'", vertex.name, "' (", vertex.kind,
+                           "): workers see different files: ", flow->names.at(at->second.worker),
+                           " has ", at->second.what, "; ", worker.name(), " has ", found.what(),
+                           ". All workers need the same ones, with the same sizes")),
+                       worker.name()));
 }
 
 void FlowCore::OnReport(FlowEntry* flow, const WorkerEntry& worker, const v1::FlowReport& report) {

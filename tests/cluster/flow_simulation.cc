@@ -90,6 +90,7 @@ FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options
                        .generation = options_.generation,
                        .flow = flow_,
                        .topology = topology_,
+                       .data = DataDirectories::All(),
                        .channel_bytes = options_.channel_bytes};
   for (int rank = 0; rank < options_.workers; ++rank) {
     v1::Peer& peer = flow_setup.peers.emplace_back();

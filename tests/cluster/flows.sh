@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Flows with the `weir` command on a coordinator and workers as processes: records of several epochs
 # come out as they should, a client may leave and another go on, a flow from Python trains a
-# network, a killed worker fails its flow and nothing else, a cancelled flow ends.
+# network, a killed worker fails its flow and nothing else, a cancelled flow ends. Files that
+# workers share are read once, and written whole or not at all, whatever becomes of the client and
+# of the flow.
 # usage: tests/cluster/flows.sh
 set -euo pipefail
 name=flows
@@ -10,6 +12,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 server=127.0.0.1:$(free_port)
 declare -A worker_pids=()
 flow=tests/data/flows/word_count.flow
+data=$scratch/data
+mkdir -p "$data/in" "$data/out" "$scratch/elsewhere"
 
 tear_down() {
   local log
@@ -30,7 +34,8 @@ weir() { "$bin/weir" "$1" --server "$server" "${@:2}"; }
 start_workers() { # NAME...
   local worker
   for worker in "$@"; do
-    "$bin/weir-worker" --server "$server" --name "$worker" >"$scratch/$worker.log" 2>&1 &
+    "$bin/weir-worker" --server "$server" --name "$worker" --data-directory "$data" \
+      >"$scratch/$worker.log" 2>&1 &
     worker_pids[$worker]=$!
   done
 }
@@ -58,6 +63,51 @@ exits() {
 }
 
 says() { weir watch "$id" --once | grep -E "$1"; }
+
+# numbers COUNT FILES LINES: that many CSV files of numbers below COUNT.
+numbers() {
+  local file
+  rm -f "$data"/in/*
+  for file in $(seq "$2"); do
+    seq "$3" | awk -v count="$1" -v file="$file" '{print ($1 * file) % count}' >"$data/in/$file.csv"
+  done
+}
+
+# copying GLOB OUT: a flow that copies and counts numbers, an epoch for each file.
+copying() {
+  cat >"$scratch/copying.flow" <<END
+flow @copying {
+  %numbers = read_files() {glob = "$1", types = ["i64[]"], epochs = "file"}
+  %copies = write_files(%numbers) {path = "$2/copy-{epoch:04}.csv"}
+  %counts = count(%numbers) {keys = 1}
+  %sums = write_files(%counts) {path = "$2/count-{epoch:04}.csv"}
+}
+END
+}
+
+# copied: every file has its copy, and nothing else is there but counts.
+copied() {
+  local file epoch=0
+  for file in $(printf '%s\n' "$data"/in/*.csv | LC_ALL=C sort); do
+    cmp "$file" "$data/out/copy-$(printf %04d "$epoch").csv" || return 1
+    epoch=$((epoch + 1))
+  done
+  [ "$(find "$data/out" -type f | wc -l)" -eq $((2 * epoch)) ]
+}
+
+# whole: there are some files, and each of them is whole; none is hidden.
+whole() {
+  local copy epoch
+  [ -z "$(find "$data/out" -name '.*' -type f)" ] || return 1
+  local files
+  mapfile -t files < <(printf '%s\n' "$data"/in/*.csv | LC_ALL=C sort)
+  for copy in "$data"/out/copy-*; do
+    epoch=${copy##*copy-} && epoch=${epoch%.csv}
+    cmp "${files[$((10#$epoch))]}" "$copy" || return 1
+  done
+}
+
+some_files() { [ "$(find "$data/out" -type f -name 'copy-*' | wc -l)" -gt "$1" ]; }
 
 "$bin/weir-server" --listen "$server" >"$scratch/server.log" 2>&1 &
 server_pid=$!
@@ -87,6 +137,43 @@ expect "and ends" wait "$receiver"
 expect "a network learns from a stream as in a loop" \
   env WEIR_ADDRESS="$server" PYTHONPATH="$bin/../python" \
   /usr/bin/python3 client/examples/online_training.py
+
+numbers 7 9 2000
+copying 'in/*.csv' out
+expect "workers share files, and a flow over them ends by itself" \
+  weir run "$scratch/copying.flow" --timeout 60
+expect "each was read once and written once" copied
+expect "counts are those of the file" diff <(sort -n "$data/out/count-0000.csv") \
+  <(sort -n "$data/in/1.csv" | uniq -c | awk '{print $2 "," $1}')
+rm -f "$data"/out/*
+copying "$data/in/*.csv" "$data/../elsewhere"
+expect "a path outside is refused" exits 1 weir run "$scratch/copying.flow" --timeout 60
+expect "nothing was written there" test -z "$(ls -A "$scratch/elsewhere")"
+expect "the message says which option allows it" \
+  grep -e "--data-directory DIR" <(weir run "$scratch/copying.flow" --timeout 60 2>&1)
+expect "a flow that waits for clients is not run" exits 2 weir run "$flow" --timeout 60
+
+numbers 1000 40 50000
+copying 'in/*.csv' out
+weir run "$scratch/copying.flow" --timeout 60 >"$scratch/run.log" 2>&1 &
+runner=$!
+expect "some epochs are written" await 30 some_files 2
+{ kill -9 "$runner" && wait "$runner"; } 2>/dev/null || true
+id=$(weir list -o json | json 'max(r["jobs"], key=lambda job: int(job["created_unix_ms"]))["id"]')
+expect "kill -9 of the client does not matter to the flow" weir wait "$id" --timeout 60
+expect "each file was read once and written once" copied
+rm -f "$data"/out/*
+id=$(weir submit "$scratch/copying.flow" -q --timeout 60)
+expect "some epochs are written" await 30 some_files 5
+expect "it is cancelled in the middle" weir cancel "$id"
+expect "and ends" exits 3 weir wait "$id" --timeout 20
+expect "what it has written is whole, and nothing else is there" whole
+rm -f "$data"/out/*
+sed -i '$ s/$/x/' "$data/in/9.csv"
+expect "a fault in a file fails the flow" exits 1 weir run "$scratch/copying.flow" --timeout 60
+expect "the message names vertex, file, line and column" \
+  grep "'numbers' (read_files).*in/9.csv:50000:1" <(weir run "$scratch/copying.flow" --timeout 60 2>&1)
+expect "what was written is whole" whole
 
 need "another flow runs" submit
 expect "it has records" weir send "$id" words "$scratch/a.npy"

@@ -207,6 +207,22 @@ TEST(FlowsTest, ACancelledFlowEnds) {
   EXPECT_TRUE(absl::IsCancelled(flow->Send("words", 0, {Numbers({1})}, Soon())));
 }
 
+TEST(FlowsTest, AFlowEndsAlthoughNobodySeesWhatIsDoneLast) {
+  for (int workers = 1; workers <= 2; ++workers) {
+    const auto session = Embedded(workers);
+    const auto flow = Attach(session, Deploy(session.get(), R"(
+      flow @unread {
+        %words = input() {types = ["i64[]"]}
+        %counts = count(%words) {keys = 1}
+      })"));
+    ASSERT_EQ(flow->Send("words", 0, {Numbers({1, 2, 1})}, Soon()), absl::OkStatus());
+    ASSERT_EQ(flow->CloseInput("words"), absl::OkStatus());
+    auto job = flow->AwaitEnd(Soon());
+    ASSERT_TRUE(job.ok()) << job.status();
+    EXPECT_EQ(job->state(), v1::Job::SUCCEEDED);
+  }
+}
+
 TEST(FlowsTest, AFailingRecordFailsTheFlowAndIsNamed) {
   const auto session = Embedded(2);
   const auto flow = Attach(session, Deploy(session.get(), R"(

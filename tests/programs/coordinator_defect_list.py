@@ -11,6 +11,12 @@ OWN_WAY = "server/flows/pipelined/own_way.cc"
 
 DEFECTS = [
     (
+        "workers may see different files",
+        "server/flows/flow_workers.cc",
+        "  if (is_first || at->second.digest == found.digest()) return;\n",
+        "  if (is_first || at->second.what != found.what()) return;\n",
+    ),
+    (
         "every batch of an epoch is numbered from its begin",
         INPUT,
         "next_origins_[records.epoch()] = first + batch.size();",

@@ -2,7 +2,9 @@
 
 CALLS = "worker/flow/flow_job_calls.cc"
 JOB = "worker/flow/flow_job.cc"
+READ = "worker/flow/vertices/read_files.cc"
 SLOT = "worker/flow/vertex_slot.cc"
+WRITE = "worker/flow/vertices/write_files.cc"
 PROGRESS = "worker/flow/flow_progress.cc"
 
 # Random flows find these.
@@ -28,8 +30,44 @@ DEFECTS = [
     (
         "a notification that goes on is over",
         CALLS,
-        "  } else if (!call.activation.continues()) {\n",
-        "  } else {\n",
+        "      if (activation.continues()) return;\n",
+        "",
+    ),
+    (
+        "a source holds an epoch that it has left",
+        CALLS,
+        "      if (activation.next_epoch() <= time.epoch()) return;\n",
+        "      if (activation.next_epoch() <= time.epoch() + 1) return;\n",
+    ),
+    (
+        "a source lets go of an epoch that it is at",
+        READ,
+        "      activation->Advance(files_.begin()->first.first);\n",
+        "      activation->Advance(files_.begin()->first.first + 1);\n",
+    ),
+    (
+        "a file is read by two workers",
+        READ,
+        "      if (number % workers_ != rank_) continue;\n",
+        "      if (number % workers_ != rank_ && number != 1) continue;\n",
+    ),
+    (
+        "origins depend on who reads",
+        READ,
+        "MakeBatch(std::move(columns), OriginInFile(number, file.rows))",
+        "MakeBatch(std::move(columns), OriginInFile(number / workers_, file.rows))",
+    ),
+    (
+        "every worker writes the part of rank 0",
+        WRITE,
+        "        part_(setup.rank),\n",
+        "        part_(0),\n",
+    ),
+    (
+        "records stand in files as they came",
+        WRITE,
+        "MergeRecords(found.mapped().Take(), form_.input_types[0]);",
+        "ConcatBatches(found.mapped().Take(), form_.input_types[0]);",
     ),
     (
         "times are complete too early",

@@ -2,6 +2,24 @@
 
 TEXT = [
     (
+        "two epochs may have one file",
+        "common/flow/file_records.cc",
+        "    if (i > 0 && !parted) {\n",
+        "    if (i > 7 && !parted) {\n",
+    ),
+    (
+        "an epoch of rows begins one row late",
+        "common/flow/file_records.h",
+        "rows_ > 0 ? row / rows_ : 0;",
+        "rows_ > 0 ? (row - 1) / rows_ : 0;",
+    ),
+    (
+        "two vertices may write one file",
+        "common/flow/kinds/write_files.cc",
+        "    WEIR_RETURN_IF_ERROR(CheckAlone(context.flow, vertex));\n",
+        "",
+    ),
+    (
         "text: a name may be given twice",
         "common/flow/parse_flow.cc",
         "      if (is_new) continue;\n",

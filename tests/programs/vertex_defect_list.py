@@ -5,9 +5,68 @@ MERGE = "worker/flow/keyed/merge_records.cc"
 COLUMN = "worker/flow/keyed/column_accumulator.cc"
 COUNTED = "worker/flow/keyed/counted_records.cc"
 JOIN = "worker/flow/vertices/join.cc"
+CSV = "worker/flow/files/csv_reader.cc"
+DATA = "worker/flow/files/data_directories.cc"
+NPY = "worker/flow/files/npy_reader.cc"
+READ = "worker/flow/vertices/read_files.cc"
+UNFINISHED = "worker/flow/files/unfinished_file.cc"
 SEMIJOIN = "worker/flow/vertices/semijoin.cc"
 
 DEFECTS = [
+    (
+        "a path is judged before links are followed",
+        DATA,
+        "  WEIR_ASSIGN_OR_RETURN(const std::string place, found->Place());\n",
+        "  const std::string place = std::filesystem::path(full).lexically_normal();\n",
+    ),
+    (
+        "a directory allows those whose names begin like its own",
+        DATA,
+        'absl::StartsWith(place, directory + "/")',
+        "absl::StartsWith(place, directory)",
+    ),
+    (
+        "a glob climbs up behind a wildcard",
+        DATA,
+        '    if (part != "..") continue;\n',
+        "    if (!part.empty() || part.empty()) continue;\n",
+    ),
+    (
+        "whether there is a file outside is told",
+        DATA,
+        "    WEIR_RETURN_IF_ERROR(CheckPlace(std::filesystem::path(full).lexically_",
+        "    if (has_all_) WEIR_RETURN_IF_ERROR(CheckPlace(std::filesystem::path(full).lexically_",
+    ),
+    (
+        "a file that is not finished stays",
+        UNFINISHED,
+        "  if (!is_finished_) unlinkat(directory_.descriptor(), hidden_.c_str(), 0);\n",
+        "",
+    ),
+    (
+        "a file that has changed is read on",
+        READ,
+        "    if (identity != file.identity) {\n",
+        "    if (identity.inode != file.identity.inode) {\n",
+    ),
+    (
+        "lines are counted from the beginning of a piece",
+        CSV,
+        "    int64_t first = line_ + 1;  // of the lines that are records\n",
+        "    int64_t first = 1;  // of the lines that are records\n",
+    ),
+    (
+        "a field too many is left out",
+        CSV,
+        "    return begin == line.size() + 1 ? absl::OkStatus() : WrongCount(line, number);\n",
+        "    return begin > 0 ? absl::OkStatus() : WrongCount(line, number);\n",
+    ),
+    (
+        "a .npy file in Fortran order is read as it lies",
+        NPY,
+        "    if (header_.fortran_order && ",
+        "    if (!header_.fortran_order && extents[0] < 0 && ",
+    ),
     ("a sum of floats begins with 0", COLUMN, "kInitial = -0.0;", "kInitial = 0.0;"),
     (
         "equal records of one origin are not merged",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "common/flow/flow.h"
 #include "common/flow/record_batch.h"
 #include "common/timely/pointstamp.h"
 #include "worker/flow/vertex.h"
@@ -16,7 +17,7 @@
 namespace weir {
 
 struct FlowCall {
-  enum class Kind { kFrames, kNotify };
+  enum class Kind { kFrames, kNotify, kTurn };
   // A frame that the call takes.
   struct Frame {
     int from_rank = 0;
@@ -28,12 +29,13 @@ struct FlowCall {
 
   uint64_t job = 0;
   uint64_t generation = 0;
+  std::shared_ptr<const Flow> flow;  // to which the vertex refers, whatever becomes of the job
   const VertexId id;
   const std::shared_ptr<Vertex> target;
   const Kind kind;
   const int input;            // of a notification: where it was asked for
   RecordBatch batch;          // of all frames together
-  std::vector<Frame> frames;  // none for a notification
+  std::vector<Frame> frames;  // none for others than kFrames
   VertexActivation activation;
 
   absl::Status status;

@@ -12,7 +12,7 @@ namespace weir {
 namespace {
 
 // Inputs and outputs are the job's own.
-bool HasVertex(const FlowVertex& def) { return def.def->min_inputs > 0 && def.kind != "output"; }
+bool HasVertex(const FlowVertex& def) { return def.kind != "input" && def.kind != "output"; }
 
 }  // namespace
 
@@ -52,7 +52,8 @@ absl::StatusOr<std::shared_ptr<Vertex>> FlowJob::MakeOne(VertexId id) const {
                     .id = id,
                     .rank = setup_.rank,
                     .workers = setup_.workers(),
-                    .functions = {}};
+                    .functions = {},
+                    .data = setup_.data};
   for (const FlowAttr& attr : setup.vertex().def->attrs) {
     const Attr* function = setup.vertex().FindAttr(attr.name);
     if (function == nullptr || attr.calls == FlowAttr::Calls::kNothing) continue;
@@ -96,7 +97,7 @@ std::string FlowJob::Named(VertexId vertex) const {
 
 absl::StatusOr<VertexId> FlowJob::OpenInput(uint32_t vertex) const {
   const VertexId id(vertex);
-  if (open_epochs_.contains(id)) return id;
+  if (open_epochs_.contains(id) && slots_[vertex]->vertex() == nullptr) return id;
   return InvalidArgument("vertex ", vertex, " is no input that is open");
 }
 
@@ -141,16 +142,21 @@ absl::Status FlowJob::OnAdvance(const v1::AdvanceFlow& advance, absl::Time now) 
     return InvalidArgument(Named(id), ": it cannot advance from epoch ", epoch, " to ",
                            advance.epoch());
   }
-  const LocationId output = setup_.topology->output(id, 0);
   Effects effects;
-  if (!advance.closed()) effects.changes.push_back({output, Timestamp{advance.epoch()}, 1});
-  effects.changes.push_back({output, Timestamp{epoch}, -1});
-  if (advance.closed()) {
-    open_epochs_.erase(id);
-  } else {
-    open_epochs_[id] = advance.epoch();
-  }
+  AddAdvance(id, advance.closed() ? std::nullopt : std::optional(advance.epoch()), &effects);
   return Commit(std::move(effects), now);
+}
+
+void FlowJob::AddAdvance(VertexId source, std::optional<int64_t> epoch, Effects* effects) {
+  const LocationId output = setup_.topology->output(source, 0);
+  int64_t& open = open_epochs_.at(source);
+  if (epoch.has_value()) effects->changes.push_back({output, Timestamp{*epoch}, 1});
+  effects->changes.push_back({output, Timestamp{open}, -1});
+  if (epoch.has_value()) {
+    open = *epoch;
+  } else {
+    open_epochs_.erase(source);
+  }
 }
 
 absl::Status FlowJob::OnFrame(const v1::FlowFrame& frame, std::vector<Tensor> payloads) {

@@ -114,7 +114,9 @@ class FlowJob {
   // Cuts records of an output into frames for all its readers.
   void Emit(FlowPort from, const Timestamp& time, const RecordBatch& batch,
             std::shared_ptr<void> hold, Effects* effects) const;
-  void AddConsumed(const FlowCall& call, Effects* effects) const;
+  void AddConsumed(const FlowCall& call, Effects* effects);
+  // A source gives up what it holds for what it holds from now on; nothing: it is closed.
+  void AddAdvance(VertexId source, std::optional<int64_t> epoch, Effects* effects);
   void AddRequests(FlowCall* call, Effects* effects);
   // Checks, notes and sends. Errors: what was done was not allowed.
   absl::Status Commit(Effects effects, absl::Time now);
@@ -122,6 +124,10 @@ class FlowJob {
   // Tells the coordinator of records that were left out; before the batch in which they are
   // consumed.
   void TellFailed(const FlowCall& call);
+  // The same of what copies on all workers must find alike.
+  void TellFound(const FlowCall& call);
+  // Returns: the next call of a source that reads for itself and is open; else null.
+  std::unique_ptr<FlowCall> TakeTurn(const VertexSlot& slot) const;
   // The frames of a call are not under way any more.
   absl::Status GiveBack(const FlowCall& call);
   absl::Status SendOutput(const FlowCall& call, absl::Time now);
@@ -147,7 +153,7 @@ class FlowJob {
   std::vector<bool> calls_loop_;                         // of each vertex
   std::vector<std::vector<std::vector<Port>>> readers_;  // by vertex and output
   std::vector<std::vector<Port>> holding_;               // by vertex: HoldingInputs
-  std::map<VertexId, int64_t> open_epochs_;              // of inputs that are not closed
+  std::map<VertexId, int64_t> open_epochs_;              // of sources that are not closed
   // Bytes of each input's records that are taken and not told yet; shared with holds of frames.
   std::shared_ptr<std::map<VertexId, int64_t>> consumed_ =
       std::make_shared<std::map<VertexId, int64_t>>();

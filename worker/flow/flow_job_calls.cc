@@ -39,6 +39,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     has_news_ = slot.NoteRoom() || has_news_;
     std::unique_ptr<FlowCall> call = slot.TakeFrames();
     if (call == nullptr) call = slot.TakeComplete(progress_);
+    if (call == nullptr) call = TakeTurn(slot);
     if (call == nullptr) {
       slot.DropState(progress_);
       continue;
@@ -51,6 +52,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     }
     call->job = setup_.job;
     call->generation = setup_.generation;
+    call->flow = setup_.flow;
     slot.OnBegun(*call, now);
     ++calls_under_way_;
     return call;
@@ -58,8 +60,15 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
   return nullptr;
 }
 
+std::unique_ptr<FlowCall> FlowJob::TakeTurn(const VertexSlot& slot) const {
+  const auto open = open_epochs_.find(slot.id());
+  if (open == open_epochs_.end() || slot.vertex() == nullptr) return nullptr;
+  return std::make_unique<FlowCall>(slot.id(), slot.vertex(), FlowCall::Kind::kTurn, 0,
+                                    Timestamp{open->second});
+}
+
 bool FlowJob::IsShort(const FlowCall& call, int64_t short_ns) const {
-  if (calls_loop_[call.id.value()]) return false;
+  if (calls_loop_[call.id.value()] || call.target->may_wait()) return false;
   const std::optional<int64_t> ns =
       slots_[call.id.value()]->Predict(call.batch.columns.empty() ? 1 : call.batch.size());
   return ns.has_value() && *ns < short_ns;
@@ -89,6 +98,7 @@ absl::Status FlowJob::OnCallDone(FlowCall* call, absl::Time now) {
                     StrCat(Named(call->id), " at time ", ToString(call->activation.time())));
   }
   TellFailed(*call);
+  TellFound(*call);
   List(call->id);
   return GiveBack(*call);
 }
@@ -105,6 +115,18 @@ void FlowJob::TellFailed(const FlowCall& call) {
     told->mutable_failure()->set_message(StrCat(Named(call.id), ": ", failed.why.message()));
     outbox_->SendToCoordinator(message, {});
   }
+}
+
+void FlowJob::TellFound(const FlowCall& call) {
+  const std::optional<VertexActivation::Agreement>& agreement = call.activation.agreement();
+  if (!agreement.has_value()) return;
+  v1::WorkerMessage message;
+  v1::FlowFound* told = message.mutable_flow_found();
+  Label(told);
+  told->set_vertex(static_cast<uint32_t>(call.id.value()));
+  told->set_digest(agreement->digest);
+  told->set_what(agreement->what);
+  outbox_->SendToCoordinator(message, {});
 }
 
 absl::Status FlowJob::SendOutput(const FlowCall& call, absl::Time now) {
@@ -136,13 +158,22 @@ void FlowJob::Emit(FlowPort from, const Timestamp& time, const RecordBatch& batc
   }
 }
 
-void FlowJob::AddConsumed(const FlowCall& call, Effects* effects) const {
-  const Timestamp& time = call.activation.time();
-  if (call.kind == FlowCall::Kind::kFrames) {
-    effects->changes.push_back({setup_.topology->input(call.id, call.input), time,
-                                -static_cast<int64_t>(call.frames.size())});
-  } else if (!call.activation.continues()) {
-    effects->changes.push_back({setup_.topology->request(call.id, call.input), time, -1});
+void FlowJob::AddConsumed(const FlowCall& call, Effects* effects) {
+  const VertexActivation& activation = call.activation;
+  const Timestamp& time = activation.time();
+  switch (call.kind) {
+    case FlowCall::Kind::kFrames:
+      effects->changes.push_back({setup_.topology->input(call.id, call.input), time,
+                                  -static_cast<int64_t>(call.frames.size())});
+      return;
+    case FlowCall::Kind::kNotify:
+      if (activation.continues()) return;
+      effects->changes.push_back({setup_.topology->request(call.id, call.input), time, -1});
+      return;
+    case FlowCall::Kind::kTurn:
+      if (activation.closes()) return AddAdvance(call.id, std::nullopt, effects);
+      if (activation.next_epoch() <= time.epoch()) return;
+      return AddAdvance(call.id, activation.next_epoch(), effects);
   }
 }
 

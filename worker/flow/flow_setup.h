@@ -15,6 +15,7 @@
 #include "common/timely/topology.h"
 #include "weir/v1/cluster.pb.h"
 #include "weir/v1/progress.pb.h"
+#include "worker/flow/files/data_directories.h"
 
 namespace weir {
 
@@ -27,6 +28,7 @@ struct FlowSetup {
   std::shared_ptr<const Topology> topology;  // of GraphOf(*flow)
   std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions;  // by name
   v1::ProgressGrants grants;
+  DataDirectories data;  // what vertices may read and write
   // Set once the flow is stopped: functions under way end early.
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   // Bytes under way on one channel, or waiting behind it, before who sends has to wait.

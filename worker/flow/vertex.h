@@ -2,9 +2,10 @@
 // which makes one call at a time for each vertex unless the vertex is stateless (then any number),
 // on any thread; so no vertex has locks.
 //
-// A call is an activation: for a frame that has come, or for a time that is complete. It may run
-// long, and whatever it asks of its VertexActivation happens afterwards, as one: the frame counts
-// as outstanding until then. An activation that fails fails the job, and nothing of it is sent.
+// A call is an activation: for a frame that has come, for a time that is complete, or, of a source,
+// for what it reads from the world. It may run long, and whatever it asks of its VertexActivation
+// happens afterwards, as one: the frame counts as outstanding until then. An activation that fails
+// fails the job, and nothing of it is sent.
 //
 //   absl::Status OnFrame(int input, RecordBatch batch, VertexActivation* activation) override {
 //     Keep(activation->time(), std::move(batch));
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +32,7 @@
 #include "common/flow/record_batch.h"
 #include "common/flow/record_function.h"
 #include "common/timely/timestamp.h"
+#include "worker/flow/files/data_directories.h"
 
 namespace weir {
 
@@ -49,8 +52,14 @@ class VertexActivation {
     int64_t origin = 0;
     absl::Status why;
   };
+  // What a copy found in the world, which all copies must find alike.
+  struct Agreement {
+    std::string digest;
+    std::string what;  // for people, if the digests differ
+  };
 
-  // `time` is that of the frame, in the scope of the inputs, or the one that is complete.
+  // `time` is that of the frame, in the scope of the inputs, or the one that is complete, or, of a
+  // source, the one from which on it may send.
   explicit VertexActivation(Timestamp time) : time_(std::move(time)) {}
 
   const Timestamp& time() const { return time_; }
@@ -67,6 +76,16 @@ class VertexActivation {
   // In OnNotify: there is more to do at this time. What was sent goes out, others have their turn,
   // and OnNotify is called again for the same time, before any later one.
   void Continue() { continues_ = true; }
+  // In OnTurn: nothing before this epoch comes out of the source any more; it is called again. An
+  // epoch before time() changes nothing.
+  void Advance(int64_t epoch) { next_epoch_ = epoch; }
+  // In OnTurn: nothing comes out any more; it is not called again.
+  void Close() { closes_ = true; }
+  // The flow fails if a copy on another worker says another digest. Once, in OnTurn: no epoch is
+  // complete before all have said theirs.
+  void Agree(std::string digest, std::string what) {
+    agreement_ = Agreement{std::move(digest), std::move(what)};
+  }
   // Records that a bound of a loop kept from going on.
   void CountDropped(int64_t records) { dropped_ += records; }
   // The record of this origin failed and is left out.
@@ -75,10 +94,14 @@ class VertexActivation {
   void Log(std::string line) { lines_.push_back(std::move(line)); }
 
   std::vector<Sent>& sent() { return sent_; }
+  const std::vector<Sent>& sent() const { return sent_; }
   std::vector<Request>& requests() { return requests_; }
   std::vector<std::string>& lines() { return lines_; }
   const std::vector<FailedRecord>& failed() const { return failed_; }
+  const std::optional<Agreement>& agreement() const { return agreement_; }
   bool continues() const { return continues_; }
+  int64_t next_epoch() const { return next_epoch_; }
+  bool closes() const { return closes_; }
   int64_t dropped() const { return dropped_; }
 
  private:
@@ -87,8 +110,11 @@ class VertexActivation {
   std::vector<Request> requests_;
   std::vector<std::string> lines_;
   std::vector<FailedRecord> failed_;
+  std::optional<Agreement> agreement_;
   int64_t dropped_ = 0;
+  int64_t next_epoch_ = 0;
   bool continues_ = false;
+  bool closes_ = false;
 };
 
 // When OnNotify is called for times that are complete.
@@ -107,6 +133,10 @@ class Vertex {
   virtual absl::Status OnFrame(int input, RecordBatch batch, VertexActivation* activation) = 0;
   // REQUIRES: the vertex has asked for notifications.
   virtual absl::Status OnNotify(VertexActivation* activation) { return absl::OkStatus(); }
+  // Of a vertex without inputs, instead of both: does some of its work, and says how far it is
+  // (Advance, Close). Called again and again until it closes, as long as there is room for what it
+  // sends.
+  virtual absl::Status OnTurn(VertexActivation* activation) { return absl::OkStatus(); }
   // No frame at `time` or before comes any more, nor a notification: state of it may go. Only told
   // to vertices that keeps_state(). Returns: how many records waited there in vain.
   virtual int64_t OnOver(const Timestamp& time) { return 0; }
@@ -115,6 +145,8 @@ class Vertex {
 
   // Nothing is kept between activations, so several may run at the same time.
   virtual bool is_stateless() const { return false; }
+  // Calls may wait for a disk, so they never run on the event loop.
+  virtual bool may_wait() const { return false; }
   virtual NotifyOrder notify_order() const { return NotifyOrder::kCausal; }
   // There is state of times of which no notification was asked for.
   virtual bool keeps_state() const { return false; }
@@ -132,6 +164,7 @@ struct VertexSetup {
   int workers = 1;
   // Of each function that an attribute names, by attribute.
   std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions;
+  DataDirectories data;  // what it may read and write
 
   const FlowVertex& vertex() const { return flow->vertex(id); }
 };

@@ -106,6 +106,11 @@ void VertexSlot::OnDone(const FlowCall& call) {
   std::erase_if(calls_, [&](const CallUnderWay& one) { return one.call == &call; });
   stats_.busy_ns += call.run_ns;
   stats_.dropped += call.activation.dropped();
+  if (call.kind == FlowCall::Kind::kTurn) {
+    for (const VertexActivation::Sent& sent : call.activation.sent()) {
+      stats_.records += sent.batch.size();
+    }
+  }
   if (!running() && vertex_ != nullptr) stats_.state_bytes = vertex_->state_bytes();
 }
 

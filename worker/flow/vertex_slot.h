@@ -23,7 +23,7 @@ namespace weir {
 
 struct VertexStats {
   int64_t frames = 0;       // that it took
-  int64_t records = 0;      // in those
+  int64_t records = 0;      // in those; of a source, that came out
   int64_t peer_frames = 0;  // that came from other workers
   int64_t dropped = 0;      // records that a bound kept from going on
   int64_t busy_ns = 0;

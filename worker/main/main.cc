@@ -4,7 +4,10 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "common/base/byte_size.h"
 #include "common/base/log.h"
@@ -28,6 +31,7 @@ struct Options {
   std::string log_level;
   double drain_seconds = 20;
   std::string memory_budget;
+  std::vector<std::string> data_directories;
 };
 
 std::string HostName() {
@@ -50,7 +54,8 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Serve(const Options& options, int64_t memory_budget, const sigset_t& signals) {
+int Serve(const Options& options, int64_t memory_budget, DataDirectories data,
+          const sigset_t& signals) {
   GrpcDialer coordinator;
   TcpTransport peers;
   WorkerTransports transports;
@@ -68,7 +73,8 @@ int Serve(const Options& options, int64_t memory_budget, const sigset_t& signals
   WorkerService worker({.name = options.name,
                         .threads = options.threads,
                         .coordinator_address = options.server,
-                        .memory_budget = memory_budget},
+                        .memory_budget = memory_budget,
+                        .data = std::move(data)},
                        transports);
   if (absl::Status status = worker.Start(); !status.ok()) return Fail(status);
   int signal = 0;
@@ -98,6 +104,10 @@ int main(int argc, char** argv) {
   app.add_option("--drain", options.drain_seconds, "seconds for runs to end after SIGTERM");
   app.add_option("--memory-budget", options.memory_budget,
                  "bytes for what a run computes on the way, such as 512MiB (default: any)");
+  app.add_option("--data-directory", options.data_directories,
+                 "flows may read and write files below it (more than once: below each; default: "
+                 "none)")
+      ->allow_extra_args(false);
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error");
   try {
     app.parse(argc, argv);
@@ -115,6 +125,12 @@ int main(int argc, char** argv) {
     weir::Fail(memory_budget.status());
     return 2;
   }
+  absl::StatusOr<weir::DataDirectories> data =
+      weir::DataDirectories::Below(options.data_directories);
+  if (!data.ok()) {
+    weir::Fail(data.status());
+    return 2;
+  }
   weir::InitLogging({.program = "weir-worker", .level = *level});
   if (options.name.empty()) options.name = weir::StrCat(weir::HostName(), "-", getpid());
   if (options.threads == 0) {
@@ -130,5 +146,5 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return weir::Serve(options, *memory_budget, signals);
+  return weir::Serve(options, *memory_budget, *std::move(data), signals);
 }

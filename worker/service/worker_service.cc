@@ -316,8 +316,10 @@ class WorkerService::Impl : public WorkerOutbox,
                      absl::Time now) {
     if (message.has_deploy_flow()) {
       const v1::DeployFlow& deploy = message.deploy_flow();
-      flows_.Deploy(deploy.job(), deploy.generation(),
-                    SetupFrom(deploy, [this](uint64_t id) { return core_.FindProgram(id); }), now);
+      absl::StatusOr<FlowSetup> setup =
+          SetupFrom(deploy, [this](uint64_t id) { return core_.FindProgram(id); });
+      if (setup.ok()) setup->data = options_.data;
+      flows_.Deploy(deploy.job(), deploy.generation(), std::move(setup), now);
     } else {
       flows_.OnCoordinatorMessage(message, std::move(payloads), now);
     }

@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 #include "common/net/event_loop.h"
 #include "common/net/link.h"
+#include "worker/flow/files/data_directories.h"
 
 namespace weir {
 
@@ -47,6 +48,8 @@ struct WorkerOptions {
   std::string coordinator_address;
   // Bytes that the arenas of a run may take together; a job may ask for less. 0: any.
   int64_t memory_budget = 0;
+  // Files that flows read and write here; none by default.
+  DataDirectories data;
 };
 
 struct WorkerStatus {

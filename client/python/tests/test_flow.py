@@ -337,8 +337,14 @@ def test_every_kind_of_vertex_and_attribute_can_be_made():
         "enter": weir.flow.Loop.enter,
         "leave": weir.flow.Loop.leave,
         "feedback": weir.flow.Feedback.set,
+        "read_files": weir.Flow.read_files,
     }
-    given_otherwise = {("input", "types"), ("enter", "loop"), ("reduce_by_key", "function")}
+    given_otherwise = {
+        ("input", "types"),
+        ("read_files", "types"),
+        ("enter", "loop"),
+        ("reduce_by_key", "function"),
+    }
     assert "epochs" in inspect.signature(weir.Flow.delayed).parameters
     for kind, attrs in weir._native.vertex_kinds().items():
         maker = makers.get(kind) or getattr(weir.flow.Stream, kind)

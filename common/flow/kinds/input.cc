@@ -20,14 +20,8 @@ VertexKind InputKind() {
       [](const KindContext& context) -> absl::StatusOr<std::optional<std::vector<RecordType>>> {
     WEIR_RETURN_IF_ERROR(CheckRange(context.vertex, "max_batch", 1, kMaxBatch));
     WEIR_RETURN_IF_ERROR(CheckRange(context.vertex, "max_wait_us", 0, kMaxWaitUs));
-    RecordType type;
-    for (const std::string& text : context.vertex.attr("types").AsStrings()) {
-      WEIR_ASSIGN_OR_RETURN(TensorType column, TensorType::Parse(text));
-      if (!column.shape.is_static()) {
-        return InvalidArgument("column type ", text, "; columns of records have a fixed size");
-      }
-      type.push_back(std::move(column));
-    }
+    WEIR_ASSIGN_OR_RETURN(RecordType type,
+                          RecordTypeFrom(context.vertex.attr("types").AsStrings()));
     return OneOutput(std::move(type));
   };
   return kind;

@@ -30,6 +30,7 @@ class ReferenceExecutor {
 
   absl::StatusOr<ReferenceFlowResult> Run(const FlowInputs& inputs) {
     for (const auto& [name, parts] : inputs) WEIR_RETURN_IF_ERROR(Feed(name, parts));
+    WEIR_RETURN_IF_ERROR(ReadFiles());
     for (int64_t steps = 0; !waiting_.empty(); ++steps) {
       auto next = waiting_.extract(waiting_.begin());
       if (steps >= options_.max_steps) return TooManySteps(next.key());
@@ -60,7 +61,7 @@ class ReferenceExecutor {
     if (made == nullptr) made = MakeReferenceJoin(vertex);
     if (made == nullptr) made = MakeReferenceVariable(flow_, vertex);
     if (made == nullptr) made = MakeReferenceOrigins(vertex);
-    return made;  // none of inputs, outputs and probes
+    return made;  // none of what records come from or go to
   }
 
   absl::Status Feed(const std::string& name, const std::vector<EpochRecords>& parts) {
@@ -73,6 +74,20 @@ class ReferenceExecutor {
                                       StrCat("'", name, "', epoch ", part.epoch)));
       if (part.epoch < 0) return InvalidArgument("'", name, "': epoch ", part.epoch);
       Deliver({id, 0}, Timestamp({part.epoch}), BagOf(part.batch));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFiles() {
+    for (size_t v = 0; v < flow_.vertices.size(); ++v) {
+      const FlowVertex& vertex = flow_.vertices[v];
+      if (vertex.kind != "read_files") continue;
+      const auto epochs = ReadReferenceFiles(vertex);
+      if (!epochs.ok())
+        return Annotate(epochs.status(), StrCat("'", vertex.name, "' (read_files)"));
+      for (const auto& [epoch, records] : *epochs) {
+        Deliver({VertexId(static_cast<int64_t>(v)), 0}, Timestamp({epoch}), records);
+      }
     }
     return absl::OkStatus();
   }
@@ -98,14 +113,17 @@ class ReferenceExecutor {
     if (nothing) return absl::OkStatus();
     const VertexId id = topology_->location(place.last_input).port.vertex;
     const FlowVertex& vertex = flow_.vertex(id);
+    const std::string where =
+        StrCat("'", vertex.name, "' (", vertex.kind, ") at ", ToString(place.time));
     if (vertices_[id.value()] == nullptr) {
-      if (vertex.kind == "output") bags_[vertex.name][place.time.epoch()].AddAll(inputs[0]);
-      return absl::OkStatus();
+      const int64_t epoch = place.time.epoch();
+      if (vertex.kind == "output") bags_[vertex.name][epoch].AddAll(inputs[0]);
+      if (vertex.kind != "write_files") return absl::OkStatus();
+      return Annotate(
+          WriteReferenceFiles(vertex, epoch, inputs[0], options_.workers, &result_.files), where);
     }
     ReferenceStep step{.time = place.time, .inputs = std::move(inputs)};
-    WEIR_RETURN_IF_ERROR(
-        Annotate(vertices_[id.value()]->Run(&step),
-                 StrCat("'", vertex.name, "' (", vertex.kind, ") at ", ToString(place.time))));
+    WEIR_RETURN_IF_ERROR(Annotate(vertices_[id.value()]->Run(&step), where));
     if (step.dropped > 0) result_.dropped[vertex.name] += step.dropped;
     for (const ReferenceStep::Sent& sent : step.sent) {
       Deliver({id, sent.output}, sent.time, sent.records);

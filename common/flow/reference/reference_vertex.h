@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,14 @@ std::unique_ptr<ReferenceVertex> MakeReferenceJoin(const FlowVertex& vertex);
 std::unique_ptr<ReferenceVertex> MakeReferenceVariable(const Flow& flow, const FlowVertex& vertex);
 // Of kinds that tell records apart by their origins.
 std::unique_ptr<ReferenceVertex> MakeReferenceOrigins(const FlowVertex& vertex);
+
+// All records of a read_files vertex, by epoch. Files are read whole and as they are, from the
+// working directory. Errors: InvalidArgument or NotFound, a file that is not as the vertex says.
+absl::StatusOr<std::map<int64_t, RecordBag>> ReadReferenceFiles(const FlowVertex& vertex);
+// What a write_files vertex writes for an epoch on so many workers: adds to {path: bytes}. Errors:
+// InvalidArgument, a weight below zero.
+absl::Status WriteReferenceFiles(const FlowVertex& vertex, int64_t epoch, const RecordBag& records,
+                                 int workers, std::map<std::string, std::string>* files);
 
 // The part of a time by which state is told apart.
 Coordinates StateOf(StateLife life, const Timestamp& time);

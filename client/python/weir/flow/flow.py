@@ -3,6 +3,7 @@
 from concurrent import futures
 import itertools
 import operator
+import os
 
 from weir import _native, errors, location, session
 from weir.flow import columns
@@ -52,6 +53,33 @@ class Flow:
         stream = self._add("input", [], attrs, name)
         self.inputs[name] = stream.types
         return stream
+
+    def read_files(
+        self, glob, *types, format=None, epochs="one", rows=None, skip_lines=0, name=None
+    ):
+        """Makes a source whose records workers read from files, and share: each is read once.
+
+        Args:
+          glob: which files, such as "points/*.csv"; relative to the data directory of each worker,
+            or to the working directory where the cluster is in this process. All workers need the
+            same files. They are in the order of their names as bytes.
+          types: as those of `input`. A record of a CSV file is a line, with a field for each
+            element of each column; one of a .npy file is a row, and columns of one element type
+            may lie beside each other in an array of two axes.
+          format: "csv" or "npy"; by the end of `glob` by default.
+          epochs: "one", all records are in epoch 0; "file", those of the k-th file are in epoch k.
+          rows: so many records of each file are in epoch 0, the next in epoch 1, and so on.
+          skip_lines: how many lines at the beginning of each CSV file are no records.
+
+        Returns: a `Stream`.
+        """
+        parsed = [columns.parse_column(column) for column in types]
+        attrs = {"glob": os.fspath(glob), "types": list(map(columns.column_text, parsed))}
+        attrs |= {} if format is None else {"format": format}
+        attrs |= {} if epochs == "one" else {"epochs": epochs}
+        attrs |= {} if rows is None else {"rows": operator.index(rows)}
+        attrs |= {"skip_lines": operator.index(skip_lines)} if skip_lines else {}
+        return self._add("read_files", [], attrs, name)
 
     def loop(self, name=None):
         """Makes a loop, inside of those whose `with` is open.
@@ -106,17 +134,17 @@ class Flow:
         """Returns: the flow in text form, with the line of the caller for each vertex."""
         return self._builder.text()
 
-    def run(self, inputs, timeout=None):
+    def run(self, inputs=None, timeout=None):
         """Deploys the flow on the current session, feeds it, and takes all that comes out.
 
         Args:
-          inputs: as for `run_sequentially`. Each input is fed in the order of its list, an input
-            without entries is closed.
+          inputs: as for `run_sequentially`; none by default. Each input is fed in the order of its
+            list, an input without entries is closed.
           timeout: in seconds, for each wait.
 
         Returns: {output: {epoch: Records}}, as `run_sequentially`.
         """
-        given = self._given(inputs)
+        given = self._given(inputs or {})
         places = len(self.outputs) + 1
         with futures.ThreadPoolExecutor(places) as pool, session.current().deploy(self) as job:
             fed = pool.submit(_feed, job, given, timeout)
@@ -128,7 +156,7 @@ class Flow:
             job.wait(timeout=timeout)
         return results
 
-    def run_sequentially(self, inputs, max_steps=1_000_000):
+    def run_sequentially(self, inputs=None, max_steps=1_000_000):
         """Runs the flow in one thread, one vertex and time after the other, record by record: slow,
         and with the results that it has on any cluster.
 
@@ -138,11 +166,11 @@ class Flow:
           max_steps: vertices times their times, at most.
 
         Returns: {output: {epoch: Records}}; equal records of an epoch are one, with the sum of
-        their weights. Epochs without records are not there.
+        their weights. Epochs without records are not there. Files are read, but none are written.
 
         Raises: ResourceExhausted for a loop that goes on for more steps.
         """
-        results = self._builder.run_sequentially(self._given(inputs), max_steps)
+        results = self._builder.run_sequentially(self._given(inputs or {}), max_steps)
         return {
             name: {e: columns.Records(*records) for e, records in results.get(name, {}).items()}
             for name in self.outputs

@@ -1,5 +1,7 @@
 """Streams: the records that come out of a vertex, and the vertices that take them."""
 
+import os
+
 from weir.flow import columns, functions
 
 
@@ -246,6 +248,22 @@ class Stream:
     def output(self, name):
         """Gives the records to the client, as the flow's output of this name."""
         self.flow._add("output", [self], {}, name, outputs=0)
+
+    def write_files(self, path, format=None, name=None):
+        """Writes the records of each epoch into a file, which appears when the epoch is complete.
+
+        A file appears whole, in place of one that was there; epochs without records have none.
+        Records stand in it in the order of their source records, each as often as its weight says,
+        so its bytes are the same on any number of workers.
+
+        Args:
+          path: of the files, such as "out/{epoch}.csv", or "out/{epoch:06}.csv" with zeros in
+            front; relative as the glob of `Flow.read_files`, in a directory that is there. The
+            worker of rank 0 writes them; with {part}, each worker writes its share of the records.
+          format: "csv" or "npy"; by the end of `path` by default.
+        """
+        attrs = {"path": os.fspath(path)} | ({} if format is None else {"format": format})
+        self.flow._add("write_files", [self], attrs, name, outputs=0)
 
     def probe(self, name):
         """Shows under this name which times are complete here."""
