@@ -472,6 +472,8 @@ class Generator {
       inner.values.push_back(carried->args.back());
     }
     Fill(inside, inner, 1 + static_cast<int>(Below(4)), depth + 1);
+    // Only some trips of some iterations come to what stands in a loop inside of a branch.
+    if (Chance(depth > 0 ? 40 : 15)) Meet(inside, inner);
     for (ValueId start : carried->starts) {
       carried->results.push_back(OneOfType(inside, inner, inside.type(start)));
     }

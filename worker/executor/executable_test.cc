@@ -396,27 +396,14 @@ TEST(ExecutableTest, ElementwiseGraphsAreOneLaunch) {
   EXPECT_EQ(Difference((*got)[0], (*want)[0]), "");
 }
 
-TEST(ExecutableTest, AWarmRunAllocatesNothing) {
-  absl::StatusOr<Graph> parsed = Parse(R"(
-    func @main(%x: f32[n,1,8,8], %k: f32[16,1,3,3], %w: f32[1024,10]) -> (f32[n,10]) {
-      %c = convolution(%x, %k) {window_strides = [1, 1], padding_low = [1, 1],
-        padding_high = [1, 1], lhs_dilation = [1, 1], rhs_dilation = [1, 1]}
-      %r = relu(%c)
-      %f = reshape(%r) {shape = (n, 1024)}
-      %y = dot_general(%f, %w) {lhs_batch = [], rhs_batch = [], lhs_contract = [1],
-        rhs_contract = [0]}
-      return %y
-    })",
-                                       Ops());
+// The first runs make the arena and the plans of what they find.
+void ExpectWarmRunsToAllocateNothing(const std::string& text, const std::vector<Tensor>& inputs,
+                                     std::vector<Tensor> outputs, const SymbolBindings& symbols) {
+  absl::StatusOr<Graph> parsed = Parse(text, Ops());
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   auto program = std::make_shared<const Graph>(*std::move(parsed));
   absl::StatusOr<std::unique_ptr<Executable>> executable = Executable::Create(program, "main");
   ASSERT_TRUE(executable.ok()) << executable.status();
-  std::vector<Tensor> inputs = {Rand(DType::kF32, {32, 1, 8, 8}).Make(1),
-                                Rand(DType::kF32, {16, 1, 3, 3}).Make(2),
-                                Rand(DType::kF32, {1024, 10}).Make(3)};
-  std::vector<Tensor> outputs = {Tensor(DType::kF32, {32, 10})};
-  const SymbolBindings symbols = {{"n", 32}};
   Workspace workspace;
   RunStats stats;
   for (int i = 0; i < 3; ++i) {
@@ -426,8 +413,56 @@ TEST(ExecutableTest, AWarmRunAllocatesNothing) {
     const int64_t allocations = AllocationsOnThisThread() - before;
     ASSERT_TRUE(status.ok()) << status;
     if (i == 2) {
-      EXPECT_EQ(allocations, 0);
+      EXPECT_EQ(allocations, 0) << text;
     }
+  }
+}
+
+TEST(ExecutableTest, AWarmRunAllocatesNothing) {
+  ExpectWarmRunsToAllocateNothing(
+      R"(
+    func @main(%x: f32[n,1,8,8], %k: f32[16,1,3,3], %w: f32[1024,10]) -> (f32[n,10]) {
+      %c = convolution(%x, %k) {window_strides = [1, 1], padding_low = [1, 1],
+        padding_high = [1, 1], lhs_dilation = [1, 1], rhs_dilation = [1, 1]}
+      %r = relu(%c)
+      %f = reshape(%r) {shape = (n, 1024)}
+      %y = dot_general(%f, %w) {lhs_batch = [], rhs_batch = [], lhs_contract = [1],
+        rhs_contract = [0]}
+      return %y
+    })",
+      {Rand(DType::kF32, {32, 1, 8, 8}).Make(1), Rand(DType::kF32, {16, 1, 3, 3}).Make(2),
+       Rand(DType::kF32, {1024, 10}).Make(3)},
+      {Tensor(DType::kF32, {32, 10})}, {{"n", 32}});
+}
+
+// In the lanes of vectors, and one by one.
+TEST(ExecutableTest, WarmFactorizationsAllocateNothing) {
+  for (DType dtype : {DType::kF32, DType::kC128}) {
+    for (int64_t side : {5, 70}) {
+      const std::string type = StrCat(DTypeName(dtype), "[n,", side, ",", side, "]");
+      const Extents extents = {9, side, side};
+      ExpectWarmRunsToAllocateNothing(
+          StrCat("func @main(%x: ", type, ") -> (", type, ", ", type, ", ", type, ", i32[n,", side,
+                 "], i32[n,", side,
+                 "]) { %c = cholesky(%x) {lower = true} "
+                 "%t = triangular_solve(%x, %x) {left_side = true, lower = true, "
+                 "transpose_a = \"TRANSPOSE\", unit_diagonal = false} "
+                 "%l, %p, %o = lu(%x) return %c, %t, %l, %p, %o }"),
+          {Rand(dtype, extents).Make(1)},
+          {Tensor(dtype, extents), Tensor(dtype, extents), Tensor(dtype, extents),
+           Tensor(DType::kI32, {9, side}), Tensor(DType::kI32, {9, side})},
+          {{"n", 9}});
+    }
+  }
+}
+
+TEST(ExecutableTest, WarmTransformsAllocateNothing) {
+  for (int64_t length : {1, 8, 60, 97, 1000}) {
+    const std::string type = StrCat("c64[n,", length, "]");
+    ExpectWarmRunsToAllocateNothing(
+        StrCat("func @main(%x: ", type, ") -> (", type, ") { %y = fft(%x) {fft_type = \"FFT\", ",
+               "fft_length = (", length, ")} return %y }"),
+        {Rand(DType::kC64, {9, length}).Make(1)}, {Tensor(DType::kC64, {9, length})}, {{"n", 9}});
   }
 }
 
