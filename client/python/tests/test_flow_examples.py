@@ -17,6 +17,7 @@ SMALL = {
     "pagerank": lambda example: example.random_updates(nodes=8, edges=16, changes=2, epochs=3),
     "kmeans": lambda example: example.random_points(points=40),
     "online_training": lambda example: example.batches(epochs=8),
+    "escape_times": lambda example: example.rows_of_points(width=20, height=3),
     "streaming_model": lambda example: example.batches(images=6, size=2),
     "sliding_window_anomalies": lambda example: example.random_readings(2, 20, 4),
 }
