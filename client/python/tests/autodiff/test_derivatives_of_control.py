@@ -126,6 +126,23 @@ def meeting(w, c):
     return weir.vmap(one)(XS)
 
 
+def meeting_in_a_loop(w, c):
+    def one(x):
+        def step(i, y):
+            return wnp.sin(w @ y) + weir.psum(y * c) * 0.3 + weir.pmax(y)
+
+        return weir.fori_loop(0, 3, step, x)
+
+    return weir.vmap(one)(XS)
+
+
+def meeting_in_a_branch(w, c):
+    def one(x):
+        return weir.cond(x[0] > 0, lambda: weir.psum(w @ x) * c, lambda: weir.pmean(x * c))
+
+    return weir.vmap(one)(XS)
+
+
 def gathering(w, c):
     return weir.vmap(lambda x: weir.all_gather(wnp.sum(w @ x)) * c[0] * x[0])(XS)
 
@@ -137,6 +154,14 @@ def square_of(w, x):
 
 def calling(w, c):
     return square_of(w, square_of(w, c) + c)
+
+
+def calling_with_what_is_captured(w, c):
+    @weir.function
+    def layer(x):
+        return wnp.sin(w @ x) + c
+
+    return weir.vmap(layer)(XS) * layer(layer(c))
 
 
 def listing(w, c):
@@ -201,8 +226,11 @@ COUNTED = [
     branches_of_iterations,
     loops_of_iterations,
     meeting,
+    meeting_in_a_loop,
+    meeting_in_a_branch,
     gathering,
     calling,
+    calling_with_what_is_captured,
     listing,
     products_of_weights,
     products_of_batches,
@@ -293,6 +321,26 @@ def test_open_sizes(rng):
     for n, k in ((4, 3), (7, 2)):
         rows, w = rng.normal(size=(n, k)), rng.normal(size=k)
         assert_tree_close(gradients(rows, w), closed(rows, w))
+
+
+def test_gradients_inside_of_functions_and_flows():
+    @weir.jit
+    def slopes(w, c):
+        total = wnp.sum(w)
+
+        @weir.function
+        def slope(x):
+            return weir.grad(lambda x: wnp.sum(wnp.sin(x * total)))(x)
+
+        return slope(c), weir.vmap(slope)(w)
+
+    want = [np.cos(x * W.sum()) * W.sum() for x in (C, W)]
+    assert_tree_close(slopes(W, C), tuple(want))
+    flow = weir.Flow("slopes")
+    records = flow.input("x", "f64[2]")
+    records.map(lambda x: weir.grad(lambda x: wnp.sum(x**3))(x)).output("slopes")
+    (found,) = flow.run({"x": [(0, XS)]})["slopes"][0]
+    assert_tree_close(found, 3 * XS**2)
 
 
 def test_recursion_is_refused():
