@@ -196,11 +196,19 @@ void RequestBatcher::End(const absl::Status& why) {
   waiting_.clear();
 }
 
+// Of all requests that are here, one part waits while the others run. If an epoch began with less,
+// epochs would become smaller and smaller.
+bool RequestBatcher::IsShareWaiting() const {
+  size_t all = waiting_.size();
+  for (const auto& [epoch, requests] : epochs_) all += requests.size();
+  return waiting_.size() * static_cast<size_t>(options_.max_epochs + 1) >= all;
+}
+
 bool RequestBatcher::IsDue(absl::Time now) const {
   if (!over_.ok() || !is_attached_ || waiting_.empty()) return false;
   if (static_cast<int>(epochs_.size()) >= options_.max_epochs) return false;
   if (static_cast<int64_t>(waiting_.size()) >= options_.max_records) return true;
-  if (options_.max_wait == absl::ZeroDuration()) return epochs_.empty();
+  if (options_.max_wait == absl::ZeroDuration()) return epochs_.empty() || IsShareWaiting();
   return now >= waiting_.front().came + options_.max_wait;
 }
 

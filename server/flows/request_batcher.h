@@ -4,9 +4,11 @@
 // execution.
 //
 // An epoch begins once `max_records` wait, or the oldest request has waited `max_wait`, while fewer
-// than `max_epochs` are under way; without `max_wait`, as soon as none is. Each record has its
-// number in the epoch as its origin, which its answer brings back; so an answer depends on nothing
-// but its request. A record whose function fails (map with on_failure = "drop") fails alone.
+// than `max_epochs` are under way. Without `max_wait` it begins as soon as none is under way, or
+// its share waits of all requests that are here: so there are as many epochs at a time as run side
+// by side, and one more gathers meanwhile. Each record has its number in the epoch as its origin,
+// which its answer brings back; so an answer depends on nothing but its request. A record whose
+// function fails (map with on_failure = "drop") fails alone.
 //
 // Thread-safe. Callbacks run on a thread of the coordinator or on that of a caller, with no lock
 // held.
@@ -85,6 +87,7 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   void End(const absl::Status& why);
   // REQUIRES: mutex_ is held.
   bool IsDue(absl::Time now) const;
+  bool IsShareWaiting() const;
   absl::Status CheckRecord(const std::vector<Tensor>& record) const;
   ToFlow RecordsOf(const std::vector<Request>& requests, int64_t epoch);
   void AddAnswer(int64_t epoch, int64_t origin, absl::StatusOr<std::vector<Tensor>> columns);
