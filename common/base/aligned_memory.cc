@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
@@ -18,8 +19,15 @@ constexpr size_t kHugeBytes = size_t{8} << 20;
 // each of them. More might not be needed at the same time.
 constexpr size_t kPopulatedBytes = (size_t{4} << 20) + 2 * kMemoryAlignment;
 
+size_t RoundedUp(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
+
+// What is taken for so many bytes. Eight sizes to each power of two of what has pages of its own,
+// so that a block that was freed serves the next one of nearly the same size.
 size_t Padded(size_t bytes) {
-  return (bytes + 2 * kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+  const size_t padded = RoundedUp(bytes + kMemoryAlignment, kMemoryAlignment);
+  if (padded < kMapBytes) return padded;
+  const size_t whole = RoundedUp(padded, std::bit_floor(padded) / 8);
+  return whole <= kPopulatedBytes ? whole : padded;
 }
 
 // How much of what was freed a process keeps.
@@ -29,8 +37,9 @@ struct KeptLimits {
   size_t bytes_of_block;
 };
 // A session in the process of its user: results of the same size come with each call.
-constexpr KeptLimits kOfSession = {8, size_t{64} << 20, size_t{32} << 20};
-constexpr KeptLimits kOfService = {4, 4 * kPopulatedBytes, kPopulatedBytes};
+constexpr KeptLimits kOfSession = {16, size_t{64} << 20, size_t{32} << 20};
+// Those of frames of records: such come and go all the time.
+constexpr KeptLimits kOfService = {16, 4 * kPopulatedBytes, kPopulatedBytes};
 
 // The blocks that were freed last, for who wants one of the same size next: their pages are there,
 // where new ones would be cleared and counted one by one, which takes longer than to fill them.
@@ -141,8 +150,8 @@ void FreeAligned(void* memory, size_t bytes) {
 void LimitKeptMemory() {
   FreedBlocks::Get().SetLimits(kOfService);
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 128 << 10);
-  mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  mallopt(M_MMAP_THRESHOLD, kMapBytes);
+  mallopt(M_TRIM_THRESHOLD, 2 * kMapBytes);
   mallopt(M_ARENA_MAX, 2);
 #endif
 }

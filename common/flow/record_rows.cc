@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "common/flow/key_hashes.h"
+
 namespace weir {
 namespace {
 
@@ -70,6 +72,21 @@ std::string RecordRows::Bytes(int64_t row) const {
     bytes.append(reinterpret_cast<const char*>(column.data) + row * column.stride, column.stride);
   }
   return bytes;
+}
+
+void HashKeys(const RecordBatch& batch, int keys, int64_t begin, absl::Span<uint64_t> out) {
+  const auto end = begin + static_cast<int64_t>(out.size());
+  const bool is_one_word = keys == 1 && batch.columns[0].rank() == 1 &&
+                           SizeOf(batch.columns[0].dtype()) == sizeof(uint64_t);
+  if (!is_one_word) {
+    const RecordRows rows(batch, keys);
+    for (int64_t row = begin; row < end; ++row) out[row - begin] = rows.Hash(row);
+    return;
+  }
+  const std::byte* words = batch.columns[0].raw_data();
+  for (int64_t row = begin; row < end; ++row) {
+    out[row - begin] = Finish(Add(kBasis, words + row * sizeof(uint64_t), sizeof(uint64_t)));
+  }
 }
 
 }  // namespace weir

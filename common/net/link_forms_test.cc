@@ -48,6 +48,7 @@ class InprocForm : public ThreadedForm {
 
 class TcpForm : public ThreadedForm {
  public:
+  explicit TcpForm(TcpOptions::Loopback loopback) : options_{.loopback = loopback} {}
   absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, LinkOptions options,
                                                    OnAccept on_accept) override {
     return far_->Listen(address, std::move(options), std::move(on_accept));
@@ -60,8 +61,9 @@ class TcpForm : public ThreadedForm {
   }
 
  private:
-  std::unique_ptr<TcpTransport> near_ = std::make_unique<TcpTransport>();
-  std::unique_ptr<TcpTransport> far_ = std::make_unique<TcpTransport>();
+  const TcpOptions options_;
+  std::unique_ptr<TcpTransport> near_ = std::make_unique<TcpTransport>(options_);
+  std::unique_ptr<TcpTransport> far_ = std::make_unique<TcpTransport>(options_);
 };
 
 // A listener that brings its own server.
@@ -147,7 +149,8 @@ const std::vector<NamedForm>& AllLinkForms() {
        [] { return std::make_unique<InprocForm>(InprocNetwork::Payload::kByReference); }},
       {"InprocAsBytes",
        [] { return std::make_unique<InprocForm>(InprocNetwork::Payload::kAsBytes); }},
-      {"Tcp", [] { return std::make_unique<TcpForm>(); }},
+      {"Tcp", [] { return std::make_unique<TcpForm>(TcpOptions::Loopback::kTcp); }},
+      {"LocalSocket", [] { return std::make_unique<TcpForm>(TcpOptions::Loopback::kLocalSocket); }},
       {"Grpc", [] { return std::make_unique<GrpcForm>(); }},
       {"Sim", [] { return std::make_unique<SimForm>(); }},
   };

@@ -25,7 +25,7 @@ constexpr int kReadsPerTurn = 16;  // then other connections get theirs
 
 }  // namespace
 
-TcpConnection::TcpConnection(boost::asio::ip::tcp::socket socket, std::shared_ptr<LinkCore> core,
+TcpConnection::TcpConnection(Socket socket, std::shared_ptr<LinkCore> core,
                              const LinkOptions& options)
     : socket_(std::move(socket)),
       descriptor_(socket_.native_handle()),
@@ -46,10 +46,9 @@ void TcpConnection::Begin() {
 // ---- Reading ----
 
 void TcpConnection::WaitReadable() {
-  socket_.async_wait(boost::asio::ip::tcp::socket::wait_read,
-                     [self = shared_from_this()](const error_code& error) {
-                       if (!error) self->OnReadable();
-                     });
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (!error) self->OnReadable();
+  });
 }
 
 void TcpConnection::OnReadable() {
@@ -148,9 +147,9 @@ void TcpConnection::WaitWritable() {
     CloseSocket();
     return;
   }
-  socket_.async_wait(
-      boost::asio::ip::tcp::socket::wait_write,
-      [self = shared_from_this()](const error_code& error) { self->Pump(Place::kLoop); });
+  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const error_code& error) {
+    self->Pump(Place::kLoop);
+  });
 }
 
 bool TcpConnection::FillBatch() {

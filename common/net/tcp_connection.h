@@ -1,4 +1,5 @@
-// TcpConnection: moves the messages of one link over one socket; inside of tcp_link.
+// TcpConnection: moves the messages of one link over one stream socket, TCP's or a local one;
+// inside of tcp_link.
 //
 // The socket object belongs to the thread of its io_context. Other threads only send on its
 // descriptor, and only while they have the write turn, which the io thread takes for good before it
@@ -9,7 +10,7 @@
 #include <sys/uio.h>
 
 #include <atomic>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -25,8 +26,9 @@ namespace weir {
 
 class TcpConnection : public LinkDriver, public std::enable_shared_from_this<TcpConnection> {
  public:
-  TcpConnection(boost::asio::ip::tcp::socket socket, std::shared_ptr<LinkCore> core,
-                const LinkOptions& options);
+  using Socket = boost::asio::generic::stream_protocol::socket;
+
+  TcpConnection(Socket socket, std::shared_ptr<LinkCore> core, const LinkOptions& options);
 
   // Begins to read, and lets the core begin. REQUIRES: on the io thread.
   void Begin();
@@ -64,7 +66,7 @@ class TcpConnection : public LinkDriver, public std::enable_shared_from_this<Tcp
   void TearDown();
   void CloseSocket();
 
-  boost::asio::ip::tcp::socket socket_;
+  Socket socket_;
   const int descriptor_;
   const std::shared_ptr<LinkCore> core_;
   Decoder decoder_;

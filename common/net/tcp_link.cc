@@ -3,10 +3,13 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <mutex>
@@ -28,6 +31,8 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using local = asio::local::stream_protocol;
+using Socket = TcpConnection::Socket;
 using boost::system::error_code;
 
 std::string ToText(const tcp::endpoint& endpoint) {
@@ -38,9 +43,27 @@ void SetOption(tcp::socket& socket, int level, int name, int value) {
   setsockopt(socket.native_handle(), level, name, &value, sizeof(value));
 }
 
+// Where programs of this machine that dial the port are heard too. In the abstract namespace: it
+// belongs to the network of the port and is gone with its socket.
+local::endpoint LocalEndpoint(uint16_t port) {
+  return local::endpoint(std::string(1, '\0') + StrCat("weir-tcp-", port));
+}
+
+// Whether the other end is a program of this user, or of root: anybody could have taken the name.
+bool IsTrusted(local::socket& socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  return peer.uid == geteuid() || peer.uid == 0;
+}
+
+bool IsLoopback(const std::string& host) { return host == "127.0.0.1" || host == "localhost"; }
+
+// The host of a listener that programs reach at 127.0.0.1.
+bool CoversLoopback(const std::string& host) { return IsLoopback(host) || host == "0.0.0.0"; }
+
 void Configure(tcp::socket& socket, absl::Duration keepalive) {
   error_code ignored;
-  socket.native_non_blocking(true, ignored);
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
   // Half of the time in silence, the other half in four probes; unacknowledged data has all of it.
@@ -51,57 +74,57 @@ void Configure(tcp::socket& socket, absl::Duration keepalive) {
   SetOption(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, seconds * 1000);
 }
 
-// The listening socket. Belongs to the io thread once it accepts.
-class Acceptor : public std::enable_shared_from_this<Acceptor> {
+// What a listener has open.
+class AnyAcceptor {
  public:
-  using Accepted = std::function<void(tcp::socket socket)>;
+  virtual ~AnyAcceptor() = default;
+  // Lets go of the context. On the io thread, as all once it accepts.
+  virtual void Close() = 0;
+};
+
+// A listening socket. Belongs to the io thread once it accepts.
+template <class Protocol>
+class Acceptor : public AnyAcceptor, public std::enable_shared_from_this<Acceptor<Protocol>> {
+ public:
+  using Accepted = std::function<void(typename Protocol::socket socket)>;
 
   Acceptor(asio::io_context& context, Accepted accepted)
       : sockets_(std::in_place, context), accepted_(std::move(accepted)) {}
 
-  absl::Status Open(asio::io_context& context, const HostPort& where) {
-    tcp::acceptor& socket = sockets_->listening;
+  error_code Open(const typename Protocol::endpoint& endpoint) {
+    auto& socket = sockets_->listening;
     error_code error;
-    tcp::resolver resolver(context);
-    const auto found =
-        resolver.resolve(where.host, std::to_string(where.port),
-                         tcp::resolver::passive | tcp::resolver::numeric_service, error);
-    if (!error) {
-      const tcp::endpoint endpoint = *found.begin();
-      socket.open(endpoint.protocol(), error);
-      if (!error) socket.set_option(tcp::acceptor::reuse_address(true), error);
-      if (!error) socket.bind(endpoint, error);
-      if (!error) socket.listen(asio::socket_base::max_listen_connections, error);
-    }
-    if (!error) return absl::OkStatus();
-    return absl::UnavailableError(
-        StrCat("cannot listen on ", where.ToString(), ": ", error.message()));
+    socket.open(endpoint.protocol(), error);
+    if (!error) socket.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) socket.bind(endpoint, error);
+    if (!error) socket.listen(asio::socket_base::max_listen_connections, error);
+    return error;
   }
 
-  uint16_t port() const {
+  typename Protocol::endpoint endpoint() const {
     error_code ignored;
-    return sockets_->listening.local_endpoint(ignored).port();
+    return sockets_->listening.local_endpoint(ignored);
   }
 
   void AcceptNext() {
     if (!sockets_.has_value()) return;
     sockets_->listening.async_accept(
-        [self = shared_from_this()](const error_code& error, tcp::socket socket) {
+        [self = this->shared_from_this()](const error_code& error,
+                                          typename Protocol::socket socket) {
           self->OnAccepted(error, std::move(socket));
         });
   }
 
-  // Lets go of the context.
-  void Close() { sockets_.reset(); }
+  void Close() override { sockets_.reset(); }
 
  private:
   struct Sockets {
     explicit Sockets(asio::io_context& context) : listening(context), retry(context) {}
-    tcp::acceptor listening;
+    typename Protocol::acceptor listening;
     asio::steady_timer retry;
   };
 
-  void OnAccepted(const error_code& error, tcp::socket socket) {
+  void OnAccepted(const error_code& error, typename Protocol::socket socket) {
     if (!sockets_.has_value()) return;
     if (!error) {
       accepted_(std::move(socket));
@@ -111,7 +134,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
     // Out of descriptors, most likely: the connection stays in the backlog until there is one.
     Log(LogLevel::kWarning, "cannot accept a connection", {{"reason", error.message()}});
     sockets_->retry.expires_after(std::chrono::milliseconds(100));
-    sockets_->retry.async_wait([self = shared_from_this()](const error_code& cancelled) {
+    sockets_->retry.async_wait([self = this->shared_from_this()](const error_code& cancelled) {
       if (!cancelled) self->AcceptNext();
     });
   }
@@ -153,15 +176,24 @@ class TcpTransport::State {
   }
 
   const std::shared_ptr<AsioLoop>& loop() const { return loop_; }
-  void Add(std::weak_ptr<Acceptor> acceptor) {
+  void Add(std::weak_ptr<AnyAcceptor> acceptor) {
     std::lock_guard lock(mutex_);
     acceptors_.push_back(std::move(acceptor));
   }
   asio::io_context& context() { return *options_.context; }
+  absl::Duration keepalive() const { return options_.keepalive; }
+  bool uses_local_sockets() const {
+    return options_.loopback == TcpOptions::Loopback::kLocalSocket;
+  }
 
   // REQUIRES: on the io thread.
   void Begin(tcp::socket socket, LinkSetup setup) {
     Configure(socket, options_.keepalive);
+    Begin(Socket(std::move(socket)), std::move(setup));
+  }
+  void Begin(Socket socket, LinkSetup setup) {
+    error_code ignored;
+    socket.native_non_blocking(true, ignored);
     setup.loop = loop_;
     const LinkOptions link_options = setup.options;
     auto core = std::make_shared<LinkCore>(std::move(setup));
@@ -172,7 +204,7 @@ class TcpTransport::State {
  private:
   void CloseAcceptors() {
     std::lock_guard lock(mutex_);
-    for (const std::weak_ptr<Acceptor>& weak : acceptors_) {
+    for (const std::weak_ptr<AnyAcceptor>& weak : acceptors_) {
       auto acceptor = weak.lock();
       if (acceptor != nullptr) loop_->Post([acceptor] { acceptor->Close(); });
     }
@@ -183,7 +215,7 @@ class TcpTransport::State {
   std::thread thread_;
   std::shared_ptr<AsioLoop> loop_;
   std::mutex mutex_;
-  std::vector<std::weak_ptr<Acceptor>> acceptors_;  // guarded by mutex_
+  std::vector<std::weak_ptr<AnyAcceptor>> acceptors_;  // guarded by mutex_
   LinkSet links_;
 };
 
@@ -192,11 +224,13 @@ namespace {
 // One attempt to connect: resolve, connect, hand the socket on.
 class Connecting : public std::enable_shared_from_this<Connecting> {
  public:
-  using Connected = std::function<void(tcp::socket socket, absl::Duration left)>;
+  using Connected = std::function<void(Socket socket, absl::Duration left)>;
 
   Connecting(asio::io_context& context, HostPort target, absl::Duration timeout,
-             Connected connected, OnDialed failed)
-      : resolver_(context),
+             absl::Duration keepalive, Connected connected, OnDialed failed)
+      : context_(context),
+        keepalive_(keepalive),
+        resolver_(context),
         socket_(context),
         timer_(context),
         target_(std::move(target)),
@@ -205,7 +239,15 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
         connected_(std::move(connected)),
         failed_(std::move(failed)) {}
 
-  // REQUIRES: on the io thread.
+  // Takes the local socket if there is one. REQUIRES: on the io thread, here and below.
+  void BeginLocally() {
+    local::socket socket(context_);
+    error_code error;
+    socket.connect(LocalEndpoint(target_.port), error);
+    if (error || !IsTrusted(socket)) return Begin();
+    connected_(Socket(std::move(socket)), end_ - RealClock()->Now());
+  }
+
   void Begin() {
     timer_.expires_after(absl::ToChronoNanoseconds(timeout_));
     timer_.async_wait([self = shared_from_this()](const error_code& error) {
@@ -243,7 +285,8 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
       return;
     }
     timer_.cancel();
-    connected_(std::move(socket_), end_ - RealClock()->Now());
+    Configure(socket_, keepalive_);
+    connected_(Socket(std::move(socket_)), end_ - RealClock()->Now());
   }
 
   void Fail(const std::string& why) {
@@ -256,6 +299,8 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
     }
   }
 
+  asio::io_context& context_;
+  const absl::Duration keepalive_;
   tcp::resolver resolver_;
   tcp::socket socket_;
   asio::steady_timer timer_;
@@ -270,17 +315,18 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
 class TcpListener : public Listener {
  public:
   TcpListener(std::shared_ptr<EventLoop> loop, std::string address,
-              std::shared_ptr<AcceptPoint> point, std::shared_ptr<Acceptor> acceptor)
+              std::shared_ptr<AcceptPoint> point,
+              std::vector<std::shared_ptr<AnyAcceptor>> acceptors)
       : loop_(std::move(loop)),
         address_(std::move(address)),
         point_(std::move(point)),
-        acceptor_(std::move(acceptor)) {}
+        acceptors_(std::move(acceptors)) {}
   ~TcpListener() override { Close(); }
 
   const std::string& address() const override { return address_; }
   void SetGeneration(uint64_t generation) override { point_->SetGeneration(generation); }
   void Close() override {
-    loop_->Post([acceptor = acceptor_] { acceptor->Close(); });
+    for (const auto& acceptor : acceptors_) loop_->Post([acceptor] { acceptor->Close(); });
     point_->Close();
   }
 
@@ -288,7 +334,7 @@ class TcpListener : public Listener {
   const std::shared_ptr<EventLoop> loop_;
   const std::string address_;
   const std::shared_ptr<AcceptPoint> point_;
-  const std::shared_ptr<Acceptor> acceptor_;
+  const std::vector<std::shared_ptr<AnyAcceptor>> acceptors_;
 };
 
 }  // namespace
@@ -297,28 +343,61 @@ TcpTransport::TcpTransport(TcpOptions options) : state_(std::make_shared<State>(
 
 TcpTransport::~TcpTransport() { state_->Shutdown(); }
 
+namespace {
+
+absl::StatusOr<tcp::endpoint> EndpointOf(asio::io_context& context, const HostPort& where) {
+  error_code error;
+  tcp::resolver resolver(context);
+  const auto found =
+      resolver.resolve(where.host, std::to_string(where.port),
+                       tcp::resolver::passive | tcp::resolver::numeric_service, error);
+  if (!error) return found.begin()->endpoint();
+  return absl::UnavailableError(
+      StrCat("cannot listen on ", where.ToString(), ": ", error.message()));
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Listener>> TcpTransport::Listen(const std::string& address,
                                                                LinkOptions options,
                                                                OnAccept on_accept) {
   WEIR_ASSIGN_OR_RETURN(HostPort where, ParseHostPort(address));
   auto point = std::make_shared<AcceptPoint>(std::move(options), std::move(on_accept));
   std::weak_ptr<State> weak = state_;
-  auto acceptor = std::make_shared<Acceptor>(state_->context(), [weak, point](tcp::socket socket) {
-    auto state = weak.lock();
+  const auto begin = [weak, point](auto socket, const std::string& peer) {
+    if (auto state = weak.lock()) {
+      state->Begin(std::move(socket), {.role = LinkRole::kListener,
+                                       .options = point->options(),
+                                       .peer_address = peer,
+                                       .opened = point->Opened()});
+    }
+  };
+  std::vector<std::shared_ptr<AnyAcceptor>> acceptors;
+  const auto accept = [&](auto acceptor) {
+    acceptors.push_back(acceptor);
+    state_->Add(acceptor);
+    state_->loop()->Post([acceptor] { acceptor->AcceptNext(); });
+  };
+  auto port = std::make_shared<Acceptor<tcp>>(state_->context(), [begin](tcp::socket socket) {
     error_code error;
     const tcp::endpoint peer = socket.remote_endpoint(error);
-    if (state == nullptr || error) return;
-    state->Begin(std::move(socket), {.role = LinkRole::kListener,
-                                     .options = point->options(),
-                                     .peer_address = ToText(peer),
-                                     .opened = point->Opened()});
+    if (!error) begin(std::move(socket), ToText(peer));
   });
-  WEIR_RETURN_IF_ERROR(acceptor->Open(state_->context(), where));
-  where.port = acceptor->port();
-  state_->Add(acceptor);
-  state_->loop()->Post([acceptor] { acceptor->AcceptNext(); });
+  WEIR_ASSIGN_OR_RETURN(const tcp::endpoint endpoint, EndpointOf(state_->context(), where));
+  if (const error_code error = port->Open(endpoint)) {
+    return absl::UnavailableError(
+        StrCat("cannot listen on ", where.ToString(), ": ", error.message()));
+  }
+  where.port = port->endpoint().port();
+  accept(port);
+  if (state_->uses_local_sockets() && CoversLoopback(where.host)) {
+    auto beside = std::make_shared<Acceptor<local>>(
+        state_->context(), [begin, name = StrCat("this machine, for port ", where.port)](
+                               local::socket socket) { begin(Socket(std::move(socket)), name); });
+    if (!beside->Open(LocalEndpoint(where.port))) accept(beside);
+  }
   return std::make_unique<TcpListener>(state_->loop(), where.ToString(), std::move(point),
-                                       std::move(acceptor));
+                                       std::move(acceptors));
 }
 
 void TcpTransport::Dial(const std::string& address, DialOptions options, OnDialed done) {
@@ -332,7 +411,7 @@ void TcpTransport::Dial(const std::string& address, DialOptions options, OnDiale
                                                                OnDialed attempt_done) {
     auto state = weak.lock();
     if (state == nullptr) return;
-    auto connected = [weak, target, link, attempt_done](tcp::socket socket, absl::Duration left) {
+    auto connected = [weak, target, link, attempt_done](Socket socket, absl::Duration left) {
       auto state = weak.lock();
       if (state == nullptr) return;
       state->Begin(std::move(socket), {.role = LinkRole::kDialer,
@@ -341,9 +420,11 @@ void TcpTransport::Dial(const std::string& address, DialOptions options, OnDiale
                                        .handshake_timeout = left,
                                        .opened = attempt_done});
     };
-    auto connecting = std::make_shared<Connecting>(state->context(), target, timeout,
-                                                   std::move(connected), attempt_done);
-    state->loop()->Post([connecting] { connecting->Begin(); });
+    auto connecting = std::make_shared<Connecting>(
+        state->context(), target, timeout, state->keepalive(), std::move(connected), attempt_done);
+    const bool locally = state->uses_local_sockets() && IsLoopback(target.host);
+    state->loop()->Post(
+        [connecting, locally] { locally ? connecting->BeginLocally() : connecting->Begin(); });
   };
   DialWithRetries(state_->loop(), address, options, SystemSeed(), std::move(attempt),
                   std::move(done));

@@ -7,10 +7,13 @@
 #include <mutex>
 #include <utility>
 
+#include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/net/address.h"
+#include "common/net/direct_dialer.h"
 #include "common/net/event_loop.h"
 #include "common/net/grpc_link.h"
+#include "server/api/direct_port.h"
 #include "server/api/flows_service.h"
 #include "server/api/info_services.h"
 #include "server/api/jobs_service.h"
@@ -47,6 +50,18 @@ void EnablePlugins() {
   });
 }
 
+// Returns: null where the gRPC port is encrypted, which a TCP link is not, or none can be had.
+std::unique_ptr<DirectPort> DirectPortFor(const GrpcServerOptions& options,
+                                          Coordinator* coordinator) {
+  const absl::StatusOr<HostPort> address = ParseHostPort(options.address);
+  if (options.credentials != nullptr || !address.ok()) return nullptr;
+  absl::StatusOr<std::unique_ptr<DirectPort>> port =
+      DirectPort::Open(address->host, coordinator->Acceptor());
+  if (port.ok()) return *std::move(port);
+  Log(LogLevel::kWarning, "no TCP port for workers", {{"why", port.status()}});
+  return nullptr;
+}
+
 }  // namespace
 
 class GrpcServer::Impl {
@@ -58,7 +73,11 @@ class GrpcServer::Impl {
         flows_(ServiceContext{coordinator, metrics, loop_}),
         compiler_(ServiceContext{coordinator, metrics, loop_}),
         cluster_(ServiceContext{coordinator, metrics, loop_}),
-        workers_({.address = options.address, .loop = loop_}, coordinator->Acceptor()),
+        direct_(DirectPortFor(options, coordinator)),
+        workers_({.link = {.greeting = direct_ == nullptr ? "" : DirectGreeting(direct_->port())},
+                  .address = options.address,
+                  .loop = loop_},
+                 coordinator->Acceptor()),
         health_(std::make_shared<Health>()) {}
 
   absl::StatusOr<std::string> Start(const GrpcServerOptions& options) {
@@ -95,7 +114,9 @@ class GrpcServer::Impl {
     if (server_ == nullptr) return;
     coordinator_->StopWatchingWorkers(watcher_);
     health_->Attach(nullptr);
-    workers_.CloseLinks(absl::UnavailableError("the coordinator shuts down"));
+    const absl::Status reason = absl::UnavailableError("the coordinator shuts down");
+    workers_.CloseLinks(reason);
+    if (direct_ != nullptr) direct_->CloseLinks(reason);
     server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     server_ = nullptr;
   }
@@ -139,6 +160,7 @@ class GrpcServer::Impl {
   FlowsService flows_;
   CompilerService compiler_;
   ClusterService cluster_;
+  const std::unique_ptr<DirectPort> direct_;  // null: workers stay with gRPC
   GrpcLinkService workers_;
   const std::shared_ptr<Health> health_;
   uint64_t watcher_ = 0;

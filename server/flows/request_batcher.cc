@@ -234,6 +234,14 @@ void RequestBatcher::End(const absl::Status& why) {
   waiting_.clear();
 }
 
+// Of all requests that are here, one part waits while the others run. If an epoch began with less,
+// epochs would become smaller and smaller.
+bool RequestBatcher::IsShareWaiting() const {
+  size_t all = waiting_.size();
+  for (const auto& [number, epoch] : epochs_) all += static_cast<size_t>(epoch.open);
+  return waiting_.size() * static_cast<size_t>(options_.max_epochs + 1) >= all;
+}
+
 absl::Time RequestBatcher::FewerAt(size_t count, absl::Time now) const {
   const absl::Duration slow_after = std::max(usual_ * kSlowTimes, kLeastSlow);
   std::vector<absl::Time> ends;  // of being counted
@@ -250,7 +258,9 @@ absl::Time RequestBatcher::DueAt(absl::Time now) const {
   if (epochs_.size() >= options_.max_slow_epochs) return absl::InfiniteFuture();
   const absl::Time room = FewerAt(static_cast<size_t>(options_.max_epochs), now);
   if (static_cast<int64_t>(waiting_.size()) >= options_.max_records) return room;
-  if (options_.max_wait == absl::ZeroDuration()) return FewerAt(1, now);
+  if (options_.max_wait == absl::ZeroDuration()) {
+    return IsShareWaiting() ? room : FewerAt(1, now);
+  }
   return std::max(room, waiting_.front().came + options_.max_wait);
 }
 

@@ -4,11 +4,12 @@
 // execution.
 //
 // An epoch begins once `max_records` wait, or the oldest request has waited `max_wait`, while fewer
-// than `max_epochs` are under way; without `max_wait`, as soon as none is. One that takes several
-// times as long as others did is not counted, so it holds up none of those that come later. Each
-// record has its number in the epoch as its origin, which its answer brings back; so an answer
-// depends on nothing but its request. A record whose function fails (map with on_failure = "drop")
-// fails alone.
+// than `max_epochs` are under way. Without `max_wait` it begins as soon as none is under way, or
+// its share waits of all requests that are here: so there are as many epochs at a time as run side
+// by side, and one more gathers meanwhile. An epoch that takes several times as long as others did
+// is not counted, so it holds up none of those that come later. Each record has its number in the
+// epoch as its origin, which its answer brings back; so an answer depends on nothing but its
+// request. A record whose function fails (map with on_failure = "drop") fails alone.
 //
 // Thread-safe. Callbacks run on a thread of the coordinator or on that of a caller, with no lock
 // held.
@@ -108,6 +109,7 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   void WakeAt(absl::Time time, absl::Time now);
   // It is over: all its requests are answered, or nothing more comes out of it.
   void Finish(Epochs::iterator epoch);
+  bool IsShareWaiting() const;
   absl::Status CheckRecord(const std::vector<Tensor>& record) const;
   ToFlow RecordsOf(const std::vector<Request>& requests, int64_t epoch);
   void AddAnswer(int64_t epoch, int64_t origin, absl::StatusOr<std::vector<Tensor>> columns);

@@ -169,6 +169,13 @@ RecordBatch Records(int64_t count) {
   return MakeBatch({keys});
 }
 
+// What workers sent of progress.
+void CountProgress(benchmark::State& state, const BenchCluster& cluster) {
+  state.counters["progress_bytes_per_epoch"] =
+      static_cast<double>(cluster.progress().counters().bytes_in) /
+      static_cast<double>(state.iterations());
+}
+
 // Epochs through a chain, with and without a record in each.
 void BM_Chain(benchmark::State& state) {
   BenchCluster cluster(Chain(static_cast<int>(state.range(0))), 1);
@@ -183,9 +190,7 @@ void BM_Chain(benchmark::State& state) {
   state.counters["us_per_epoch"] =
       benchmark::Counter(static_cast<double>(state.iterations()) * 1e-6,
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  state.counters["progress_bytes_per_epoch"] =
-      static_cast<double>(cluster.progress().counters().bytes_in) /
-      static_cast<double>(state.iterations());
+  CountProgress(state, cluster);
 }
 BENCHMARK(BM_Chain)->ArgsProduct({{10, 100}, {0, 1}})->ArgNames({"vertices", "records"});
 
@@ -205,8 +210,11 @@ void BM_Exchange(benchmark::State& state) {
     cluster.Settle();
   }
   state.SetItemsProcessed(state.iterations() * state.range(0) * workers);
+  CountProgress(state, cluster);
 }
-BENCHMARK(BM_Exchange)->ArgsProduct({{1, 1000, 100'000}, {1, 2}})->ArgNames({"records", "workers"});
+BENCHMARK(BM_Exchange)
+    ->ArgsProduct({{1, 1000, 100'000}, {1, 2, 4, 8}})
+    ->ArgNames({"records", "workers"});
 
 }  // namespace
 }  // namespace weir

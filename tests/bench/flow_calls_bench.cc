@@ -1,6 +1,6 @@
-// A client of flow_calls.py: many threads, each with a connection of its own, call a flow with one
-// record at a time. Prints one line: calls per second, and the median and the 99th percentile of
-// their times.
+// A client of tests/bench/timely: many threads, each with a connection of its own, call a flow with
+// one record at a time. Prints one line: calls per second, and the median and the 99th percentile
+// of their times.
 //
 //   flow_calls_bench ADDRESS FLOW.txt CLIENTS SECONDS
 #include <algorithm>

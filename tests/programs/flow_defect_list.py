@@ -114,8 +114,8 @@ DEFECTS = [
     (
         "records of one key go to two workers",
         "worker/flow/frame_split.cc",
-        "      const RecordRows keys(batch, routing.keys);\n",
-        "      const RecordRows keys(batch, std::max(1, routing.keys - 1 + rank % 2));\n",
+        "        HashKeys(batch, routing.keys, begin, out);\n",
+        "        HashKeys(batch, std::max(1, routing.keys - 1 + rank % 2), begin, out);\n",
     ),
     (
         "outputs come after what consumes them",

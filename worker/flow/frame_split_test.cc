@@ -31,6 +31,40 @@ TEST(SplitFrame, EachKeyGoesToItsWorkerAndEachRecordOnce) {
   }
 }
 
+// Columns of all widths, with weights, against the rows taken one by one.
+TEST(SplitFrame, RowsOfAllColumnsStayTogetherAndInOrder) {
+  constexpr int64_t kRecords = 1000;
+  Tensor narrow(DType::kI32, {kRecords});
+  Tensor wide(DType::kF32, {kRecords, 3});
+  Tensor weights(DType::kI64, {kRecords});
+  for (int64_t i = 0; i < kRecords; ++i) {
+    narrow.mutable_data<int32_t>()[i] = static_cast<int32_t>(i * 17 % 101);
+    weights.mutable_data<int64_t>()[i] = i % 5 - 2;
+    for (int64_t k = 0; k < 3; ++k) wide.mutable_data<float>()[i * 3 + k] = 10.0f * i + k;
+  }
+  RecordBatch batch = MakeBatch({narrow, Numbers(kRecords).columns[0], wide});
+  batch.weights = weights;
+  for (const int keys : {1, 2, 3}) {
+    const RecordRows rows(batch, keys);
+    std::vector<std::vector<int64_t>> expected(5);
+    for (int64_t row = 0; row < kRecords; ++row) {
+      expected[WorkerOfGroup(KeyGroupOf(rows.Hash(row)), 5)].push_back(row);
+    }
+    for (const FramePart& part :
+         SplitFrame(batch, {Routing::To::kKey, keys}, 0, 5, int64_t{1} << 20)) {
+      const RecordBatch taken = SelectRows(batch, expected[part.rank]);
+      ASSERT_EQ(part.batch.size(), taken.size());
+      const RecordRows got(part.batch);
+      const RecordRows want(taken);
+      for (int64_t row = 0; row < taken.size(); ++row) {
+        EXPECT_TRUE(got.Equal(row, want, row));
+        EXPECT_EQ(part.batch.origin(row), taken.origin(row));
+        EXPECT_EQ(part.batch.weight(row), taken.weight(row));
+      }
+    }
+  }
+}
+
 TEST(SplitFrame, FramesAreBoundedAndInOrder) {
   const RecordBatch batch = Numbers(100);  // 16 bytes a record
   const std::vector<FramePart> parts = SplitFrame(batch, {Routing::To::kSelf}, 2, 3, 160);

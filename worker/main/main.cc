@@ -15,6 +15,7 @@
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "common/net/address.h"
+#include "common/net/direct_dialer.h"
 #include "common/net/grpc_link.h"
 #include "common/net/tcp_link.h"
 #include "worker/service/worker_service.h"
@@ -56,7 +57,9 @@ int Fail(const absl::Status& status) {
 
 int Serve(const Options& options, int64_t memory_budget, DataDirectories data,
           const sigset_t& signals) {
-  GrpcDialer coordinator;
+  GrpcDialer grpc;
+  TcpTransport tcp;
+  DirectDialer coordinator(&grpc, &tcp);
   TcpTransport peers;
   WorkerTransports transports;
   transports.coordinator = &coordinator;

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "common/base/status.h"
 #include "worker/flow/frame_bounds.h"
 #include "worker/flow/stateless_vertex.h"
@@ -20,18 +22,28 @@ class ChooseVertex : public StatelessVertex {
     WEIR_ASSIGN_OR_RETURN(const std::vector<Tensor> results,
                           function_->Call(batch.columns, batch.size()));
     const Tensor chosen = results[0].Contiguous();
-    std::vector<int64_t> rows[2];
-    for (int64_t row = 0; row < batch.size(); ++row) {
-      rows[chosen.data<bool>()[row] ? 0 : 1].push_back(row);
-    }
+    const auto whether =
+        absl::MakeConstSpan(chosen.data<bool>(), static_cast<size_t>(batch.size()));
     for (int output = 0; output < outputs_; ++output) {
-      const bool all = static_cast<int64_t>(rows[output].size()) == batch.size();
-      SendRecords(output, time, all ? batch : SelectRows(batch, rows[output]), activation);
+      const std::vector<int64_t> rows = RowsThatAre(output == 0, whether);
+      const bool all = static_cast<int64_t>(rows.size()) == batch.size();
+      SendRecords(output, time, all ? batch : SelectRows(batch, rows), activation);
     }
     return absl::OkStatus();
   }
 
  private:
+  static std::vector<int64_t> RowsThatAre(bool wanted, absl::Span<const bool> chosen) {
+    std::vector<int64_t> rows(
+        static_cast<size_t>(std::count(chosen.begin(), chosen.end(), wanted)));
+    if (rows.empty()) return rows;
+    auto row = rows.begin();
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i] == wanted) *row++ = static_cast<int64_t>(i);
+    }
+    return rows;
+  }
+
   const std::shared_ptr<const RecordFunction> function_;
   const int outputs_;
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,10 @@ class FlatMapVertex : public StatelessVertex {
     for (size_t i = 1; i < results.size(); ++i) {
       children.columns.push_back(WithoutRecordAxis(results[i].Contiguous()));
     }
+    if (AreAll(counts, most)) {
+      SendRecords(0, time, AllChildren(batch, std::move(children.columns), most), activation);
+      return absl::OkStatus();
+    }
     for (int64_t row = 0; row < batch.size(); ++row) {
       const int64_t count = counts.data<int64_t>()[row];
       if (count < 0 || count > most) {
@@ -56,6 +61,30 @@ class FlatMapVertex : public StatelessVertex {
     std::vector<int64_t> rows;     // of the columns; those that are not sent yet
     std::vector<int64_t> parents;  // of each, by row of the batch
   };
+
+  static bool AreAll(const Tensor& counts, int64_t most) {
+    const int64_t* count = counts.data<int64_t>();
+    return std::all_of(count, count + counts.extent(0), [&](int64_t c) { return c == most; });
+  }
+
+  // The columns as they are, `most` rows for each record.
+  static RecordBatch AllChildren(const RecordBatch& batch, std::vector<Tensor> columns,
+                                 int64_t most) {
+    RecordBatch all;
+    all.columns = std::move(columns);
+    all.origins = Repeated(batch.origins, most);
+    if (batch.weights) all.weights = Repeated(*batch.weights, most);
+    return all;
+  }
+
+  static Tensor Repeated(const Tensor& numbers, int64_t times) {
+    Tensor repeated(DType::kI64, {numbers.extent(0) * times});
+    int64_t* out = repeated.mutable_data<int64_t>();
+    for (int64_t row = 0; row < numbers.extent(0); ++row) {
+      out = std::fill_n(out, times, numbers.data<int64_t>()[row]);
+    }
+    return repeated;
+  }
 
   static void Send(const RecordBatch& batch, const Timestamp& time, Children* children,
                    VertexActivation* activation) {
