@@ -41,6 +41,8 @@ class FlowSimulation {
     uint64_t seed = 1;
     int64_t channel_bytes = int64_t{4} << 20;
     uint64_t generation = 1;
+    // Of each worker, what its flows may keep in memory; 0: as much as they like.
+    int64_t memory_bytes = 0;
   };
   // Records of an output, by epoch.
   using Outputs = std::map<VertexId, std::map<int64_t, std::vector<RecordBatch>>>;

@@ -66,7 +66,7 @@ DEFECTS = [
     (
         "a join does not look for what was taken back",
         JOIN,
-        "    if (!worth_it) return absl::OkStatus();\n",
+        "    if (!worth_it || !FitsWhole(bytes())) return absl::OkStatus();\n",
         "    if (worth_it || !worth_it) return absl::OkStatus();\n",
     ),
     (

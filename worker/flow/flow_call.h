@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "common/flow/record_batch.h"
 #include "common/timely/pointstamp.h"
+#include "worker/flow/memory/flow_memory.h"
 #include "worker/flow/vertex.h"
 
 namespace weir {
@@ -28,6 +29,7 @@ struct FlowCall {
 
   uint64_t job = 0;
   uint64_t generation = 0;
+  std::shared_ptr<FlowShare> memory;  // of the flow
   const VertexId id;
   const std::shared_ptr<Vertex> target;
   const Kind kind;

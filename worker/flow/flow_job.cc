@@ -37,11 +37,31 @@ absl::Status FlowJob::MakeSlots() {
     if (HasVertex(def)) {
       WEIR_ASSIGN_OR_RETURN(vertex, MakeOne(id));
     }
-    slots_.push_back(std::make_unique<VertexSlot>(id, def, std::move(vertex)));
+    slots_.push_back(std::make_unique<VertexSlot>(id, def, std::move(vertex), setup_.memory));
     std::vector<std::vector<Port>>& readers = readers_.emplace_back();
     for (int o = 0; o < def.def->outputs; ++o) readers.push_back(flow.Readers({id, o}));
   }
+  FindExits();
   return absl::OkStatus();
+}
+
+void FlowJob::FindExits() {
+  const Flow& flow = *setup_.flow;
+  for (const auto& leave : slots_) {
+    ScopeId loop = leave->def().scope;
+    if (loop == LogicalGraph::kRoot || leave->def().output_scope != LogicalGraph::kRoot) continue;
+    while (flow.loops[loop.value() - 1].parent != LogicalGraph::kRoot) {
+      loop = flow.loops[loop.value() - 1].parent;
+    }
+    for (const auto& enter : slots_) {
+      if (enter->def().scope != LogicalGraph::kRoot || enter->def().output_scope != loop) continue;
+      for (const std::vector<Port>& readers : readers_[leave->id().value()]) {
+        std::vector<Port>& exits = exits_[enter->id()];
+        exits.insert(exits.end(), readers.begin(), readers.end());
+      }
+      entries_[leave->id()].push_back(enter->id());
+    }
+  }
 }
 
 absl::StatusOr<std::shared_ptr<Vertex>> FlowJob::MakeOne(VertexId id) const {
@@ -163,9 +183,9 @@ absl::Status FlowJob::OnFrame(const v1::FlowFrame& frame, std::vector<Tensor> pa
                                       ", which was complete"));
   }
   progress_.Arrived(setup_.topology->input(slot.id(), input), time);
-  slot.AddFrame(input, std::move(time), std::move(batch), rank);
   List(slot.id());
-  return absl::OkStatus();
+  const absl::Status added = slot.AddFrame(input, std::move(time), std::move(batch), rank);
+  return added.ok() ? added : Annotate(added, Named(slot.id()));
 }
 
 absl::Status FlowJob::OnCredit(const v1::FlowCredit& credit) {
@@ -205,7 +225,11 @@ void FlowJob::List(VertexId vertex) {
 }
 
 void FlowJob::ListWriter(Port input) {
-  List(setup_.flow->vertex(input.vertex).inputs[input.number].vertex);
+  const VertexId writer = setup_.flow->vertex(input.vertex).inputs[input.number].vertex;
+  List(writer);
+  const auto entries = entries_.find(writer);
+  if (entries == entries_.end()) return;
+  for (const VertexId entry : entries->second) List(entry);
 }
 
 void FlowJob::ListMoved() {

@@ -7,7 +7,9 @@
 // takes it is over, and nothing is sent that progress tracking does not know of.
 //
 // A vertex outside of loops begins no call while a channel behind it is full; so does an input,
-// whose client gets its credit back when its records are taken. Inside of loops nobody waits.
+// whose client gets its credit back when its records are taken. Inside of loops nobody waits; but
+// nothing enters a loop while what leaves it finds a full channel. What waits beyond the memory of
+// the flow does so on disk (memory/flow_memory.h).
 #ifndef WEIR_WORKER_FLOW_FLOW_JOB_H_
 #define WEIR_WORKER_FLOW_FLOW_JOB_H_
 
@@ -101,6 +103,7 @@ class FlowJob {
 
   FlowJob(FlowSetup setup, FlowOutbox* outbox);
   absl::Status MakeSlots();
+  void FindExits();
   absl::StatusOr<std::shared_ptr<Vertex>> MakeOne(VertexId id) const;
   absl::Status TakeGrants();
   absl::StatusOr<VertexId> OpenInput(uint32_t vertex) const;
@@ -113,7 +116,7 @@ class FlowJob {
   void AddRequests(FlowCall* call, Effects* effects);
   // Checks, notes and sends. Errors: what was done was not allowed.
   absl::Status Commit(Effects effects, absl::Time now);
-  void Deliver(OutgoingFrame frame);
+  absl::Status Deliver(OutgoingFrame frame);
   // Tells the coordinator of records that were left out; before the batch in which they are
   // consumed.
   void TellFailed(const FlowCall& call);
@@ -125,6 +128,7 @@ class FlowJob {
   // The vertex that may have waited for room at this input.
   void ListWriter(Port input);
   void ListMoved();
+  bool IsFull(Port reader) const;
   bool IsBlocked(const VertexSlot& slot) const;
   template <class Message>
   void Label(Message* message) const {
@@ -139,7 +143,11 @@ class FlowJob {
   FlowChannels channels_;
   std::vector<std::unique_ptr<VertexSlot>> slots_;
   std::vector<std::vector<std::vector<Port>>> readers_;  // by vertex and output
-  std::map<VertexId, int64_t> open_epochs_;              // of inputs that are not closed
+  // Of vertices that bring records into loops: who reads what leaves them; and the other way round,
+  // of vertices from which it leaves.
+  std::map<VertexId, std::vector<Port>> exits_;
+  std::map<VertexId, std::vector<VertexId>> entries_;
+  std::map<VertexId, int64_t> open_epochs_;  // of inputs that are not closed
   // Bytes of each input's records that are taken and not told yet; shared with holds of frames.
   std::shared_ptr<std::map<VertexId, int64_t>> consumed_ =
       std::make_shared<std::map<VertexId, int64_t>>();

@@ -16,17 +16,24 @@ constexpr size_t kMostLines = 1000;  // of one report
 
 }  // namespace
 
+bool FlowJob::IsFull(Port reader) const {
+  return channels_.UnderWay(setup_.topology->input(reader.vertex, reader.number)) >=
+         setup_.channel_bytes;
+}
+
 bool FlowJob::IsBlocked(const VertexSlot& slot) const {
   if (slot.def().scope != LogicalGraph::kRoot) return false;
   const auto sent = output_bytes_.find(slot.id());
   if (sent != output_bytes_.end() && sent->second >= setup_.channel_bytes) return true;
   for (const std::vector<Port>& readers : readers_[slot.id().value()]) {
     for (const Port& reader : readers) {
-      const LocationId input = setup_.topology->input(reader.vertex, reader.number);
-      if (channels_.UnderWay(input) >= setup_.channel_bytes) return true;
+      if (IsFull(reader)) return true;
     }
   }
-  return false;
+  const auto exits = exits_.find(slot.id());
+  return exits != exits_.end() &&
+         std::any_of(exits->second.begin(), exits->second.end(),
+                     [this](const Port& reader) { return IsFull(reader); });
 }
 
 absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
@@ -49,6 +56,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     }
     call->job = setup_.job;
     call->generation = setup_.generation;
+    call->memory = setup_.memory;
     slot.OnBegun(now);
     ++calls_under_way_;
     return call;
@@ -57,8 +65,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
 }
 
 bool FlowJob::IsShort(const FlowCall& call, int64_t short_ns) const {
-  const std::optional<int64_t> ns =
-      slots_[call.id.value()]->Predict(call.batch.columns.empty() ? 1 : call.batch.size());
+  const std::optional<int64_t> ns = slots_[call.id.value()]->Predict(call);
   return ns.has_value() && *ns < short_ns;
 }
 
@@ -157,21 +164,22 @@ void FlowJob::AddRequests(FlowCall* call, Effects* effects) {
 
 absl::Status FlowJob::Commit(Effects effects, absl::Time now) {
   WEIR_RETURN_IF_ERROR(progress_.Report(effects.changes, now));
-  for (OutgoingFrame& frame : effects.frames) Deliver(std::move(frame));
+  for (OutgoingFrame& frame : effects.frames) WEIR_RETURN_IF_ERROR(Deliver(std::move(frame)));
   ListMoved();
   return absl::OkStatus();
 }
 
-void FlowJob::Deliver(OutgoingFrame frame) {
+absl::Status FlowJob::Deliver(OutgoingFrame frame) {
   RecordBatch& batch = frame.part.batch;
   const int rank = frame.part.rank;
   const int64_t bytes = batch.bytes();
   channels_.Sent(setup_.topology->input(frame.to.vertex, frame.to.number), rank, bytes,
                  std::move(frame.hold));
   if (rank == setup_.rank) {
-    slots_[frame.to.vertex.value()]->AddFrame(frame.to.number, std::move(frame.time),
-                                              std::move(batch), rank);
-    return List(frame.to.vertex);
+    List(frame.to.vertex);
+    const absl::Status added = slots_[frame.to.vertex.value()]->AddFrame(
+        frame.to.number, std::move(frame.time), std::move(batch), rank);
+    return added.ok() ? added : Annotate(added, Named(frame.to.vertex));
   }
   v1::PeerMessage message;
   v1::FlowFrame* header = message.mutable_flow_frame();
@@ -185,6 +193,7 @@ void FlowJob::Deliver(OutgoingFrame frame) {
   sent_bytes_ += bytes;
   ++sent_frames_;
   outbox_->SendToPeer(setup_.peers[rank], message, PayloadsOf(batch));
+  return absl::OkStatus();
 }
 
 absl::Status FlowJob::GiveBack(const FlowCall& call) {

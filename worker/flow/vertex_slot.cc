@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/status.h"
+
 namespace weir {
 namespace {
 
 // Frames that one call takes together.
 constexpr int64_t kMostRecords = int64_t{64} << 10;
 constexpr int64_t kMostBytes = int64_t{4} << 20;
+// A frame that is not worth a place on disk.
+constexpr int64_t kLeastSpilled = int64_t{4} << 10;
 
 Timestamp OuterOf(const Timestamp& time) {
   return Timestamp(Coordinates(time.coordinates().begin(), time.coordinates().end() - 1));
@@ -16,14 +20,29 @@ Timestamp OuterOf(const Timestamp& time) {
 
 }  // namespace
 
-VertexSlot::VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Vertex> vertex)
-    : id_(id), def_(def), vertex_(std::move(vertex)), queues_(def.inputs.size()) {}
+VertexSlot::VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Vertex> vertex,
+                       std::shared_ptr<FlowShare> memory)
+    : id_(id),
+      def_(def),
+      vertex_(std::move(vertex)),
+      queues_(def.inputs.size()),
+      charge_(std::move(memory)) {}
 
-void VertexSlot::AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank) {
+absl::Status VertexSlot::AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank) {
   const int64_t bytes = batch.bytes();
-  queues_[input].push_back({std::move(time), std::move(batch), from_rank, bytes});
+  QueuedFrame frame = {std::move(time), {}, {}, from_rank, bytes, batch.size()};
+  FlowShare* memory = charge_.share();
+  // What stands in front goes next.
+  if (memory != nullptr && !queues_[input].empty() && bytes >= kLeastSpilled && memory->is_over()) {
+    WEIR_ASSIGN_OR_RETURN(frame.on_disk, memory->Spill(batch));
+  } else {
+    frame.batch = std::move(batch);
+    charge_.Set(charge_.bytes() + bytes);
+  }
+  queues_[input].push_back(std::move(frame));
   ++queued_frames_;
   queued_bytes_ += bytes;
+  return absl::OkStatus();
 }
 
 bool VertexSlot::AddRequest(int input, const Timestamp& time) {
@@ -43,13 +62,18 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
   int64_t bytes = 0;
   do {
     QueuedFrame& frame = queue.front();
-    records += frame.batch.size();
+    records += frame.records;
     bytes += frame.bytes;
     call->frames.push_back({frame.from_rank, frame.bytes});
-    batches.push_back(std::move(frame.batch));
+    if (frame.on_disk.has_value()) {
+      batches.push_back(std::move(*frame.on_disk).Read(def_.input_types[input]));
+    } else {
+      batches.push_back(std::move(frame.batch));
+      charge_.Set(charge_.bytes() - frame.bytes);
+    }
     queue.pop_front();
   } while (!queue.empty() && queue.front().time == call->activation.time() &&
-           records + queue.front().batch.size() <= kMostRecords &&
+           records + queue.front().records <= kMostRecords &&
            bytes + queue.front().bytes <= kMostBytes);
   call->batch = ConcatBatches(batches, def_.input_types[input]);
   queued_frames_ -= static_cast<int64_t>(batches.size());
@@ -97,13 +121,25 @@ std::unique_ptr<FlowCall> VertexSlot::TakeComplete(const FlowProgress& progress)
 void VertexSlot::OnDone(const FlowCall& call) {
   --running_;
   stats_.busy_ns += call.run_ns;
+  if (call.kind == FlowCall::Kind::kFrames) {
+    frames_ns_ += call.run_ns;
+  } else {
+    notify_ns_ = {call.run_ns, notify_ns_[0]};
+  }
   stats_.dropped += call.activation.dropped();
-  if (running_ == 0 && vertex_ != nullptr) stats_.state_bytes = vertex_->state_bytes();
+  if (running_ > 0 || vertex_ == nullptr) return;
+  stats_.state_bytes = vertex_->state_bytes();
+  stats_.spilled_bytes = vertex_->spilled_bytes();
 }
 
-std::optional<int64_t> VertexSlot::Predict(int64_t records) const {
+std::optional<int64_t> VertexSlot::Predict(const FlowCall& call) const {
+  if (call.kind == FlowCall::Kind::kNotify) {
+    const int64_t ns = std::max(notify_ns_[0], notify_ns_[1]);
+    if (ns < 0) return std::nullopt;
+    return ns;
+  }
   if (stats_.records == 0) return std::nullopt;
-  return stats_.busy_ns / stats_.records * std::max<int64_t>(records, 1);
+  return frames_ns_ / stats_.records * std::max<int64_t>(call.batch.size(), 1);
 }
 
 template <class PartOf>
@@ -134,6 +170,7 @@ void VertexSlot::DropState(const FlowProgress& progress) {
     return true;
   });
   stats_.state_bytes = vertex_->state_bytes();
+  stats_.spilled_bytes = vertex_->spilled_bytes();
 }
 
 }  // namespace weir

@@ -14,6 +14,7 @@
 #include "common/net/address.h"
 #include "common/net/grpc_link.h"
 #include "common/net/tcp_link.h"
+#include "worker/flow/memory/flow_memory.h"
 #include "worker/service/worker_service.h"
 
 namespace weir {
@@ -28,6 +29,9 @@ struct Options {
   std::string log_level;
   double drain_seconds = 20;
   std::string memory_budget;
+  std::string flow_memory;
+  std::string spill_directory;
+  std::string spill_limit;
 };
 
 std::string HostName() {
@@ -50,7 +54,7 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Serve(const Options& options, int64_t memory_budget, const sigset_t& signals) {
+int Serve(const Options& options, WorkerOptions worker_options, const sigset_t& signals) {
   GrpcDialer coordinator;
   TcpTransport peers;
   WorkerTransports transports;
@@ -65,11 +69,7 @@ int Serve(const Options& options, int64_t memory_budget, const sigset_t& signals
     address->host = DataHost(options);
     return address->ToString();
   };
-  WorkerService worker({.name = options.name,
-                        .threads = options.threads,
-                        .coordinator_address = options.server,
-                        .memory_budget = memory_budget},
-                       transports);
+  WorkerService worker(std::move(worker_options), transports);
   if (absl::Status status = worker.Start(); !status.ok()) return Fail(status);
   int signal = 0;
   sigwait(&signals, &signal);
@@ -77,6 +77,25 @@ int Serve(const Options& options, int64_t memory_budget, const sigset_t& signals
   const absl::Status drained = worker.Drain(absl::Seconds(options.drain_seconds));
   if (!drained.ok()) return Fail(drained);
   return 0;
+}
+
+// Sizes, which are texts until here. Errors: InvalidArgument.
+absl::StatusOr<WorkerOptions> WorkerOptionsFrom(const Options& options) {
+  const auto bytes = [](const std::string& name,
+                        const std::string& text) -> absl::StatusOr<int64_t> {
+    if (text.empty()) return 0;
+    absl::StatusOr<int64_t> size = ParseByteSize(text);
+    if (!size.ok()) return Annotate(size.status(), name);
+    return size;
+  };
+  WorkerOptions made = {
+      .name = options.name, .threads = options.threads, .coordinator_address = options.server};
+  WEIR_ASSIGN_OR_RETURN(made.memory_budget, bytes("--memory-budget", options.memory_budget));
+  FlowMemory::Options flows = {.spill_directory = options.spill_directory};
+  WEIR_ASSIGN_OR_RETURN(flows.budget, bytes("--flow-memory", options.flow_memory));
+  WEIR_ASSIGN_OR_RETURN(flows.spill_limit, bytes("--spill-limit", options.spill_limit));
+  WEIR_ASSIGN_OR_RETURN(made.flow_memory, FlowMemory::Make(flows));
+  return made;
 }
 
 }  // namespace
@@ -98,6 +117,12 @@ int main(int argc, char** argv) {
   app.add_option("--drain", options.drain_seconds, "seconds for runs to end after SIGTERM");
   app.add_option("--memory-budget", options.memory_budget,
                  "bytes for what a run computes on the way, such as 512MiB (default: any)");
+  app.add_option("--flow-memory", options.flow_memory,
+                 "bytes of records and state that flows keep in memory (default: a quarter of what "
+                 "the process may take)");
+  app.add_option("--spill-directory", options.spill_directory,
+                 "folder on a disk for what flows keep beyond that (default: TMPDIR or /var/tmp)");
+  app.add_option("--spill-limit", options.spill_limit, "bytes there at most (default: any)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error");
   try {
     app.parse(argc, argv);
@@ -109,12 +134,6 @@ int main(int argc, char** argv) {
     weir::Fail(level.status());
     return 2;
   }
-  absl::StatusOr<int64_t> memory_budget = 0;
-  if (!options.memory_budget.empty()) memory_budget = weir::ParseByteSize(options.memory_budget);
-  if (!memory_budget.ok()) {
-    weir::Fail(memory_budget.status());
-    return 2;
-  }
   weir::InitLogging({.program = "weir-worker", .level = *level});
   if (options.name.empty()) options.name = weir::StrCat(weir::HostName(), "-", getpid());
   if (options.threads == 0) {
@@ -124,11 +143,16 @@ int main(int argc, char** argv) {
     weir::Fail(address.status());
     return 2;
   }
+  absl::StatusOr<weir::WorkerOptions> worker_options = weir::WorkerOptionsFrom(options);
+  if (!worker_options.ok()) {
+    weir::Fail(worker_options.status());
+    return 2;
+  }
   // Blocked in every thread, so that sigwait gets them.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return weir::Serve(options, *memory_budget, signals);
+  return weir::Serve(options, *std::move(worker_options), signals);
 }

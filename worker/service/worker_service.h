@@ -39,6 +39,7 @@ struct WorkerTransports {
 };
 
 struct Program;
+class FlowMemory;
 
 struct WorkerOptions {
   std::string name;
@@ -47,6 +48,8 @@ struct WorkerOptions {
   std::string coordinator_address;
   // Bytes that the arenas of a run may take together; a job may ask for less. 0: any.
   int64_t memory_budget = 0;
+  // What flows may keep; workers of one process may share it. Null: made with its defaults.
+  std::shared_ptr<FlowMemory> flow_memory;
 };
 
 struct WorkerStatus {

@@ -8,6 +8,7 @@
 #include "worker/flow/gather_rows.h"
 #include "worker/flow/keyed/group_combiner.h"
 #include "worker/flow/keyed/row_table.h"
+#include "worker/flow/memory/table_vector.h"
 
 namespace weir {
 namespace {
@@ -139,8 +140,8 @@ class FoldCombiner : public GroupCombiner {
   }
 
   const int keys_;
-  std::vector<uint8_t> has_result_;  // by group
-  std::vector<int64_t> next_;        // by group; 0 but within PartsOf
+  TableVector<uint8_t> has_result_;  // by group
+  TableVector<int64_t> next_;        // by group; 0 but within PartsOf
   RowTable results_;
   const std::shared_ptr<const RecordFunction> function_;
 };
