@@ -25,6 +25,8 @@ void AddReports(const FlowEntry& flow, v1::FlowStatus* status) {
   for (const auto& [worker, report] : flow.reports) {
     status->set_sent_bytes(status->sent_bytes() + report.sent_bytes());
     status->set_sent_frames(status->sent_frames() + report.sent_frames());
+    status->set_kept_bytes(status->kept_bytes() + report.kept_bytes());
+    status->set_spilled_bytes(status->spilled_bytes() + report.spilled_bytes());
     for (const v1::FlowReport::Vertex& part : report.vertices()) {
       if (part.vertex() >= static_cast<uint32_t>(status->vertices_size())) continue;
       v1::FlowStatus::Vertex* sum = status->mutable_vertices(static_cast<int>(part.vertex()));
@@ -32,6 +34,7 @@ void AddReports(const FlowEntry& flow, v1::FlowStatus* status) {
       sum->set_records(sum->records() + part.records());
       sum->set_queued_bytes(sum->queued_bytes() + part.queued_bytes());
       sum->set_state_bytes(sum->state_bytes() + part.state_bytes());
+      sum->set_spilled_bytes(sum->spilled_bytes() + part.spilled_bytes());
       sum->set_dropped(sum->dropped() + part.dropped());
       sum->set_busy_ns(sum->busy_ns() + part.busy_ns());
       sum->set_running_ns(std::max(sum->running_ns(), part.running_ns()));

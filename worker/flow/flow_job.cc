@@ -287,12 +287,17 @@ std::optional<v1::FlowReport> FlowJob::Report(absl::Time now) {
     vertex->set_records(slot->stats().records);
     vertex->set_queued_bytes(slot->queued_bytes());
     vertex->set_state_bytes(slot->stats().state_bytes);
+    vertex->set_spilled_bytes(slot->stats().spilled_bytes + slot->queued_on_disk());
     vertex->set_dropped(slot->stats().dropped);
     vertex->set_busy_ns(slot->stats().busy_ns);
     vertex->set_running_ns(absl::ToInt64Nanoseconds(slot->RunningFor(now)));
   }
   report.set_sent_bytes(sent_bytes_);
   report.set_sent_frames(sent_frames_);
+  if (setup_.memory != nullptr) {
+    report.set_kept_bytes(setup_.memory->kept_bytes());
+    report.set_spilled_bytes(setup_.memory->spilled_bytes());
+  }
   for (std::string& line : std::exchange(lines_, {})) report.add_lines(std::move(line));
   return report;
 }
