@@ -21,6 +21,11 @@ stage "ctest" ctest --preset "$WEIR_PRESET"
 stage "bad input" bash tests/cluster/bad_input.sh
 stage "cluster of processes" bash tests/cluster/processes.sh
 stage "flows on processes" bash tests/cluster/flows.sh
+case $WEIR_PRESET in
+  dev | tsan) echo "== flows under a memory limit: left out, as sanitizers take memory of their own" ;;
+  *) stage "flows under a memory limit" env PYTHONPATH="build/$WEIR_PRESET/python" \
+    /usr/bin/python3 tests/cluster/flow_memory.py ;;
+esac
 if [ "${WEIR_SKIP_COMPOSE:-0}" = 1 ]; then
   echo "== cluster in containers: left out (WEIR_SKIP_COMPOSE=1)"
 else

@@ -105,15 +105,16 @@ void FlowPrinter::PrintPorts(const v1::FlowStatus& status) const {
 
 void FlowPrinter::PrintVertices(const v1::FlowStatus& status) const {
   std::vector<std::vector<std::string>> rows = {{"VERTEX", "KIND", "FRONTIER", "RECORDS", "RATE",
-                                                 "QUEUED BYTES", "STATE BYTES", "DROPPED",
-                                                 "BUSY MS"}};
+                                                 "QUEUED BYTES", "STATE BYTES", "ON DISK",
+                                                 "DROPPED", "BUSY MS"}};
   for (int i = 0; i < status.vertices_size(); ++i) {
     const v1::FlowStatus::Vertex& vertex = status.vertices(i);
     rows.push_back({vertex.name(), vertex.kind(), absl::StrJoin(vertex.frontiers(), " "),
                     StrCat(vertex.records()),
                     Rate(vertex.records(), last_ ? last_->vertices(i).records() : 0, status),
                     StrCat(vertex.queued_bytes()), StrCat(vertex.state_bytes()),
-                    StrCat(vertex.dropped()), StrCat(vertex.busy_ns() / 1'000'000)});
+                    StrCat(vertex.spilled_bytes()), StrCat(vertex.dropped()),
+                    StrCat(vertex.busy_ns() / 1'000'000)});
   }
   PrintTable(rows);
 }

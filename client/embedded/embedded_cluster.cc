@@ -8,6 +8,7 @@
 #include "client/embedded/embedded_flows.h"
 #include "common/base/status.h"
 #include "worker/device/cpu/compute_thread.h"
+#include "worker/flow/memory/flow_memory.h"
 
 namespace weir {
 namespace {
@@ -163,6 +164,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
   cluster->coordinator_->OnWorkersChanged([gate](int ready) { gate->Set(ready); });
   WEIR_ASSIGN_OR_RETURN(cluster->listener_, network->Listen(kCoordinatorAddress, LinkOptions(),
                                                             cluster->coordinator_->Acceptor()));
+  WEIR_ASSIGN_OR_RETURN(const std::shared_ptr<FlowMemory> flow_memory, FlowMemory::Make({}));
   for (int i = 0; i < options.workers; ++i) {
     const std::string name = StrCat("worker-", i);
     WorkerTransports transports;
@@ -177,7 +179,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
                                                       .threads = options.threads_per_worker,
                                                       .cpus = cpu::PartOfCpus(i, options.workers),
                                                       .coordinator_address = kCoordinatorAddress,
-                                                      .data = options.data},
+                                                      .data = options.data,
+                                                      .flow_memory = flow_memory},
                                         std::move(transports)));
     WEIR_RETURN_IF_ERROR(cluster->workers_.back()->Start());
   }

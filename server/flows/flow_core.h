@@ -41,6 +41,8 @@ struct FlowStats {
   int64_t bytes_in = 0;  // of those records
   int64_t bytes_out = 0;
   int64_t epochs = 0;            // by which frontiers at outputs went on
+  int64_t kept_bytes = 0;        // by workers for flows that have not ended, in memory
+  int64_t spilled_bytes = 0;     // and on disk
   std::map<int, int64_t> ended;  // by v1::Job::State
   ProgressCounters progress;
 };

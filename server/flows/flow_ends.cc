@@ -171,6 +171,10 @@ FlowStats FlowCore::Stats() const {
     const FlowEntry& flow = flows_.at(id);
     if (flow.stage < Stage::kRunning) ++stats.waiting;
     if (flow.progress != nullptr) AddTo(&stats.progress, flow.progress->counters());
+    for (const auto& [worker, report] : flow.reports) {
+      stats.kept_bytes += report.kept_bytes();
+      stats.spilled_bytes += report.spilled_bytes();
+    }
   }
   return stats;
 }

@@ -37,12 +37,15 @@ void AddReports(const FlowEntry& flow, v1::FlowStatus* status) {
     const v1::FlowReport& report = last.message;
     status->set_sent_bytes(status->sent_bytes() + report.sent_bytes());
     status->set_sent_frames(status->sent_frames() + report.sent_frames());
+    status->set_kept_bytes(status->kept_bytes() + report.kept_bytes());
+    status->set_spilled_bytes(status->spilled_bytes() + report.spilled_bytes());
     for (const v1::FlowReport::Vertex& part : report.vertices()) {
       if (part.vertex() >= static_cast<uint32_t>(status->vertices_size())) continue;
       v1::FlowStatus::Vertex* sum = status->mutable_vertices(static_cast<int>(part.vertex()));
       sum->set_frames(sum->frames() + part.frames());
       sum->set_records(sum->records() + part.records());
       sum->set_peer_frames(sum->peer_frames() + part.peer_frames());
+      sum->set_spilled_bytes(sum->spilled_bytes() + part.spilled_bytes());
       sum->set_dropped(sum->dropped() + part.dropped());
       sum->set_busy_ns(sum->busy_ns() + part.busy_ns());
       if (flow.ended()) continue;  // nothing of it is left there

@@ -9,6 +9,9 @@
 namespace weir {
 namespace {
 
+// What a client is to be told of may not pile up here.
+constexpr size_t kMostFailed = 65'536;
+
 // Whether a worker's failure is what another one's end looks like from there.
 bool MayBeConsequence(const FlowEntry& flow, const v1::Failure& failure) {
   const auto code = static_cast<absl::StatusCode>(failure.code());
@@ -180,7 +183,15 @@ void FlowCore::OnRecordFailed(FlowEntry* flow, const v1::FlowRecordFailed& faile
   *failure.mutable_failure() = failed.failure();
   for (auto& [id, attachment] : attachments_) {
     if (attachment.flow != flow->id || attachment.inputs.empty()) continue;
-    attachment.failed.push_back(failure);
+    if (attachment.failed.size() < kMostFailed) {
+      attachment.failed.push_back(failure);
+    } else {
+      attachment.failed.clear();
+      Release(&attachment);
+      attachment.over = absl::ResourceExhaustedError(
+          StrCat(kMostFailed, " records have failed that client '", attachment.client,
+                 "' has not heard of: it does not take what it is told"));
+    }
     Wake(&attachment);
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "common/base/byte_size.h"
 #include "common/base/log.h"
 #include "common/base/service_process.h"
 #include "common/base/status.h"
@@ -27,6 +28,7 @@ struct Flags {
   std::string listen = "0.0.0.0:7077";
   std::string http;
   std::string data;
+  std::string flow_channel;
   std::string log_level;
   int drain_seconds = 20;
 };
@@ -63,7 +65,12 @@ absl::StatusOr<std::unique_ptr<Journal>> MakeJournal(const Flags& flags, const L
 
 absl::Status Serve(const Flags& flags) {
   const sigset_t signals = StopSignals();
-  const CoordinatorOptions options;
+  CoordinatorOptions options;
+  if (!flags.flow_channel.empty()) {
+    absl::StatusOr<int64_t> bytes = ParseByteSize(flags.flow_channel);
+    if (!bytes.ok()) return Annotate(bytes.status(), "--flow-channel");
+    options.limits.flow_channel_bytes = *bytes;
+  }
   WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Journal> journal, MakeJournal(flags, options.limits));
   Coordinator coordinator(options, std::move(journal));
   ServerMetrics metrics(&coordinator);
@@ -101,6 +108,9 @@ int Main(int argc, char** argv) {
   app.add_option("--drain-seconds", flags.drain_seconds, "how long jobs may go on after SIGTERM")
       ->capture_default_str()
       ->check(CLI::Range(0, 86400));
+  app.add_option("--flow-channel", flags.flow_channel,
+                 "bytes under way on one channel of a flow, such as 1MiB, before who sends has to "
+                 "wait; 1B: one frame");
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warning, error or off");
   app.set_version_flag("--version", StrCat("weir-server ", kVersion, " (", kGitRevision, ")"));
   try {

@@ -104,6 +104,11 @@ FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options
     EXPECT_TRUE(joined.ok()) << joined.status();
     flow_setup.rank = rank;
     flow_setup.grants = joined->grants;
+    if (options_.memory_bytes > 0) {
+      auto memory = FlowMemory::Make({.budget = options_.memory_bytes});
+      EXPECT_TRUE(memory.ok()) << memory.status();
+      flow_setup.memory = (*memory)->AddFlow();
+    }
     Worker* worker =
         workers_
             .emplace_back(std::make_unique<Worker>(options_.workers, rank, options_.seed % 2 == 0))

@@ -43,6 +43,8 @@ class FlowSimulation {
     uint64_t generation = 1;
     // By name, in place of those of the flow.
     std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions = {};
+    // Of each worker, what its flows may keep in memory; 0: as much as they like.
+    int64_t memory_bytes = 0;
   };
   // Records of an output, by epoch.
   using Outputs = std::map<VertexId, std::map<int64_t, std::vector<RecordBatch>>>;

@@ -70,15 +70,20 @@ TEST(RandomFlows, GiveWhatTheOracleGivesOnAnyNumberOfWorkersUnderAnyTiming) {
     std::mt19937_64 choices(flow_seed);
     for (int run = 0; run < 3; ++run) {
       const int workers = 1 + static_cast<int>(choices() % 4);
+      // One frame in flight, or many; all in memory, or most on disk.
       const int64_t channel_bytes = choices() % 2 == 0 ? 1 : 4 << 20;
-      FlowSimulation cluster(
-          flow, {.workers = workers, .seed = choices(), .channel_bytes = channel_bytes});
+      const int64_t memory_bytes = choices() % 2 == 0 ? 0 : 20'000;
+      FlowSimulation cluster(flow, {.workers = workers,
+                                    .seed = choices(),
+                                    .channel_bytes = channel_bytes,
+                                    .memory_bytes = memory_bytes});
       cluster.Feed(StepsOf(drawn, &choices));
       cluster.Run();
       ASSERT_EQ(cluster.failure(), absl::OkStatus()) << workers << " workers";
       ASSERT_EQ(cluster.progress().state(), JobProgress::State::kCompleted);
       ASSERT_EQ(ToString(cluster.NamedOutputs()), ToString(expected->outputs))
-          << workers << " workers, channels of " << channel_bytes << " bytes";
+          << workers << " workers, channels of " << channel_bytes << " bytes, memory of "
+          << memory_bytes;
     }
     nested += flow->loops.size() > 1 ? 1 : 0;
   }

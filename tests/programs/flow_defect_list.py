@@ -145,7 +145,7 @@ DEFECTS = [
     (
         "a vertex waits for its own cycle, of channels of a byte",
         "worker/flow/held_channels.cc",
-        "      if (cycles.NumberOf(from) == cycles.NumberOf(id)) continue;\n",
+        "        if (cycles.NumberOf(one) == cycles.NumberOf(id)) continue;\n",
         "",
     ),
     (

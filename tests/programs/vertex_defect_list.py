@@ -125,7 +125,7 @@ DEFECTS = [
     (
         "a join does not look for what was taken back",
         JOIN,
-        "    if (!worth_it) return absl::OkStatus();\n",
+        "    if (!worth_it || !FitsWhole(bytes())) return absl::OkStatus();\n",
         "    if (worth_it || !worth_it) return absl::OkStatus();\n",
     ),
     (
@@ -203,7 +203,7 @@ DEFECTS = [
     (
         "a vertex waits for its own cycle",
         "worker/flow/held_channels.cc",
-        "      if (cycles.NumberOf(from) == cycles.NumberOf(id)) continue;\n",
+        "        if (cycles.NumberOf(one) == cycles.NumberOf(id)) continue;\n",
         "",
     ),
     (
@@ -215,8 +215,8 @@ DEFECTS = [
     (
         "a second record of an origin may come when the first has gone on",
         "worker/flow/vertices/zip.cc",
-        "if (frame->weight(row) != 1 || paired.contains(origin) ||",
-        "if (frame->weight(row) != 1 ||",
+        "if (batch.weight(row) != 1 || paired.contains(origin) ||",
+        "if (batch.weight(row) != 1 ||",
     ),
     (
         "a record without a partner never stops",

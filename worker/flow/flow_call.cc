@@ -1,21 +1,35 @@
 #include "worker/flow/flow_call.h"
 
 #include <chrono>
+#include <new>
 
 namespace weir {
 
-void RunFlowCall(FlowCall* call) {
-  const auto began = std::chrono::steady_clock::now();
+namespace {
+
+absl::Status Call(FlowCall* call) {
   switch (call->kind) {
     case FlowCall::Kind::kFrames:
-      call->status = call->target->OnFrame(call->input, std::move(call->batch), &call->activation);
-      break;
+      return call->target->OnFrame(call->input, std::move(call->batch), &call->activation);
     case FlowCall::Kind::kNotify:
-      call->status = call->target->OnNotify(&call->activation);
-      break;
+      return call->target->OnNotify(&call->activation);
     case FlowCall::Kind::kTurn:
-      call->status = call->target->OnTurn(&call->activation);
-      break;
+      return call->target->OnTurn(&call->activation);
+  }
+  return absl::InternalError("a call of no kind");
+}
+
+}  // namespace
+
+void RunFlowCall(FlowCall* call) {
+  const auto began = std::chrono::steady_clock::now();
+  const FlowShare::Scope scope(call->memory.get());
+  try {
+    call->status = Call(call);
+  } catch (const FlowMemoryError& error) {
+    call->status = error.status;
+  } catch (const std::bad_alloc&) {
+    call->status = absl::ResourceExhaustedError("there is no memory left for what it does");
   }
   call->batch = RecordBatch();
   const auto took = std::chrono::steady_clock::now() - began;

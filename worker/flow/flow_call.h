@@ -12,6 +12,7 @@
 #include "common/flow/flow.h"
 #include "common/flow/record_batch.h"
 #include "common/timely/pointstamp.h"
+#include "worker/flow/memory/flow_memory.h"
 #include "worker/flow/vertex.h"
 
 namespace weir {
@@ -29,7 +30,8 @@ struct FlowCall {
 
   uint64_t job = 0;
   uint64_t generation = 0;
-  std::shared_ptr<const Flow> flow;  // to which the vertex refers, whatever becomes of the job
+  std::shared_ptr<const Flow> flow;   // to which the vertex refers, whatever becomes of the job
+  std::shared_ptr<FlowShare> memory;  // of the flow
   const VertexId id;
   const std::shared_ptr<Vertex> target;
   const Kind kind;

@@ -39,12 +39,23 @@ absl::Status FlowJob::MakeSlots() {
     if (HasVertex(def)) {
       WEIR_ASSIGN_OR_RETURN(vertex, MakeOne(id));
     }
-    slots_.push_back(std::make_unique<VertexSlot>(id, def, std::move(vertex)));
+    slots_.push_back(std::make_unique<VertexSlot>(id, def, std::move(vertex), setup_.memory));
     calls_loop_.push_back(CallsLoop(def));
     std::vector<std::vector<Port>>& readers = readers_.emplace_back();
     for (int o = 0; o < def.def->outputs; ++o) readers.push_back(flow.Readers({id, o}));
   }
+  FindWaiting();
   return absl::OkStatus();
+}
+
+void FlowJob::FindWaiting() {
+  for (size_t v = 0; v < holding_.size(); ++v) {
+    const VertexId waiting(static_cast<int64_t>(v));
+    for (const Port& full : holding_[v]) {
+      const VertexId writer = setup_.flow->vertex(full.vertex).inputs[full.number].vertex;
+      if (writer != waiting) waiting_[writer].push_back(waiting);
+    }
+  }
 }
 
 absl::StatusOr<std::shared_ptr<Vertex>> FlowJob::MakeOne(VertexId id) const {
@@ -185,9 +196,9 @@ absl::Status FlowJob::OnFrame(const v1::FlowFrame& frame, std::vector<Tensor> pa
   progress_.Arrived(setup_.topology->input(slot.id(), input), time);
   has_news_ = true;
   ++slot.stats().peer_frames;
-  slot.AddFrame(input, std::move(time), std::move(batch), rank);
   List(slot.id());
-  return absl::OkStatus();
+  const absl::Status added = slot.AddFrame(input, std::move(time), std::move(batch), rank);
+  return added.ok() ? added : Annotate(added, Named(slot.id()));
 }
 
 absl::Status FlowJob::OnCredit(const v1::FlowCredit& credit) {
@@ -227,7 +238,11 @@ void FlowJob::List(VertexId vertex) {
 }
 
 void FlowJob::ListWriter(Port input) {
-  List(setup_.flow->vertex(input.vertex).inputs[input.number].vertex);
+  const VertexId writer = setup_.flow->vertex(input.vertex).inputs[input.number].vertex;
+  List(writer);
+  const auto others = waiting_.find(writer);
+  if (others == waiting_.end()) return;
+  for (const VertexId other : others->second) List(other);
 }
 
 void FlowJob::ListMoved() {
@@ -281,6 +296,10 @@ v1::FlowReport FlowJob::Report(absl::Time now) {
   for (const auto& slot : slots_) slot->Describe(now, report.add_vertices());
   report.set_sent_bytes(sent_bytes_);
   report.set_sent_frames(sent_frames_);
+  if (setup_.memory != nullptr) {
+    report.set_kept_bytes(setup_.memory->kept_bytes());
+    report.set_spilled_bytes(setup_.memory->spilled_bytes());
+  }
   for (std::string& line : std::exchange(lines_, {})) report.add_lines(std::move(line));
   return report;
 }

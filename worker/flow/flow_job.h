@@ -8,7 +8,9 @@
 //
 // A vertex outside of loops begins no call while a channel behind it is full; so does an input,
 // whose client gets its credit back when its records are taken. Inside of loops, and along cycles
-// through a delay, nobody waits (held_channels.h).
+// through a delay, nobody waits; but nothing enters a loop while what leaves it finds a full
+// channel (held_channels.h). What waits beyond the memory of the flow does so on disk
+// (memory/flow_memory.h).
 #ifndef WEIR_WORKER_FLOW_FLOW_JOB_H_
 #define WEIR_WORKER_FLOW_FLOW_JOB_H_
 
@@ -105,6 +107,7 @@ class FlowJob {
 
   FlowJob(FlowSetup setup, FlowOutbox* outbox);
   absl::Status MakeSlots();
+  void FindWaiting();
   absl::StatusOr<std::shared_ptr<Vertex>> MakeOne(VertexId id) const;
   bool CallsLoop(const FlowVertex& def) const;
   absl::Status TakeGrants();
@@ -120,7 +123,7 @@ class FlowJob {
   void AddRequests(FlowCall* call, Effects* effects);
   // Checks, notes and sends. Errors: what was done was not allowed.
   absl::Status Commit(Effects effects, absl::Time now);
-  void Deliver(OutgoingFrame frame);
+  absl::Status Deliver(OutgoingFrame frame);
   // Tells the coordinator of records that were left out; before the batch in which they are
   // consumed.
   void TellFailed(const FlowCall& call);
@@ -153,7 +156,9 @@ class FlowJob {
   std::vector<bool> calls_loop_;                         // of each vertex
   std::vector<std::vector<std::vector<Port>>> readers_;  // by vertex and output
   std::vector<std::vector<Port>> holding_;               // by vertex: HoldingInputs
-  std::map<VertexId, int64_t> open_epochs_;              // of sources that are not closed
+  // By vertex: those that wait for room behind it, besides itself.
+  std::map<VertexId, std::vector<VertexId>> waiting_;
+  std::map<VertexId, int64_t> open_epochs_;  // of sources that are not closed
   // Bytes of each input's records that are taken and not told yet; shared with holds of frames.
   std::shared_ptr<std::map<VertexId, int64_t>> consumed_ =
       std::make_shared<std::map<VertexId, int64_t>>();

@@ -53,6 +53,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     call->job = setup_.job;
     call->generation = setup_.generation;
     call->flow = setup_.flow;
+    call->memory = setup_.memory;
     slot.OnBegun(*call, now);
     ++calls_under_way_;
     return call;
@@ -69,8 +70,7 @@ std::unique_ptr<FlowCall> FlowJob::TakeTurn(const VertexSlot& slot) const {
 
 bool FlowJob::IsShort(const FlowCall& call, int64_t short_ns) const {
   if (calls_loop_[call.id.value()] || call.target->may_wait()) return false;
-  const std::optional<int64_t> ns =
-      slots_[call.id.value()]->Predict(call.batch.columns.empty() ? 1 : call.batch.size());
+  const std::optional<int64_t> ns = slots_[call.id.value()]->Predict(call);
   return ns.has_value() && *ns < short_ns;
 }
 
@@ -191,21 +191,22 @@ void FlowJob::AddRequests(FlowCall* call, Effects* effects) {
 
 absl::Status FlowJob::Commit(Effects effects, absl::Time now) {
   WEIR_RETURN_IF_ERROR(progress_.Report(effects.changes, now));
-  for (OutgoingFrame& frame : effects.frames) Deliver(std::move(frame));
+  for (OutgoingFrame& frame : effects.frames) WEIR_RETURN_IF_ERROR(Deliver(std::move(frame)));
   ListMoved();
   return absl::OkStatus();
 }
 
-void FlowJob::Deliver(OutgoingFrame frame) {
+absl::Status FlowJob::Deliver(OutgoingFrame frame) {
   RecordBatch& batch = frame.part.batch;
   const int rank = frame.part.rank;
   const int64_t bytes = batch.bytes();
   channels_.Sent(setup_.topology->input(frame.to.vertex, frame.to.number), rank, bytes,
                  std::move(frame.hold));
   if (rank == setup_.rank) {
-    slots_[frame.to.vertex.value()]->AddFrame(frame.to.number, std::move(frame.time),
-                                              std::move(batch), rank);
-    return List(frame.to.vertex);
+    List(frame.to.vertex);
+    const absl::Status added = slots_[frame.to.vertex.value()]->AddFrame(
+        frame.to.number, std::move(frame.time), std::move(batch), rank);
+    return added.ok() ? added : Annotate(added, Named(frame.to.vertex));
   }
   v1::PeerMessage message;
   v1::FlowFrame* header = message.mutable_flow_frame();
@@ -219,6 +220,7 @@ void FlowJob::Deliver(OutgoingFrame frame) {
   sent_bytes_ += bytes;
   ++sent_frames_;
   outbox_->SendToPeer(setup_.peers[rank], message, PayloadsOf(batch));
+  return absl::OkStatus();
 }
 
 absl::Status FlowJob::GiveBack(const FlowCall& call) {

@@ -61,6 +61,7 @@ class FlowTable {
   void Clear();
 
   bool empty() const { return flows_.empty(); }
+  size_t size() const { return flows_.size(); }
   // Returns: null if it is not here.
   FlowJob* FindJob(uint64_t job, uint64_t generation);
   size_t early_flows() const { return early_.size(); }

@@ -1,5 +1,7 @@
 #include "worker/flow/held_channels.h"
 
+#include <map>
+
 namespace weir {
 namespace {
 
@@ -70,17 +72,43 @@ class Cycles {
 
 }  // namespace
 
+namespace {
+
+// The loop outside of all others that a scope is in.
+ScopeId OutermostLoop(const Flow& flow, ScopeId loop) {
+  while (flow.loops[loop.value() - 1].parent != LogicalGraph::kRoot) {
+    loop = flow.loops[loop.value() - 1].parent;
+  }
+  return loop;
+}
+
+}  // namespace
+
 std::vector<std::vector<Port>> HoldingInputs(const Flow& flow) {
   const Cycles cycles(flow);
+  std::map<ScopeId, std::vector<VertexId>> entries;  // into loops
+  for (size_t v = 0; v < flow.vertices.size(); ++v) {
+    const FlowVertex& vertex = flow.vertices[v];
+    if (vertex.scope != LogicalGraph::kRoot || vertex.output_scope == LogicalGraph::kRoot) continue;
+    entries[vertex.output_scope].push_back(VertexId(static_cast<int64_t>(v)));
+  }
   std::vector<std::vector<Port>> holding(flow.vertices.size());
   for (size_t v = 0; v < flow.vertices.size(); ++v) {
     const FlowVertex& reader = flow.vertices[v];
     const VertexId id(static_cast<int64_t>(v));
     for (size_t i = 0; i < reader.inputs.size(); ++i) {
       const VertexId from = reader.inputs[i].vertex;
-      if (flow.vertex(from).scope != LogicalGraph::kRoot) continue;
-      if (cycles.NumberOf(from) == cycles.NumberOf(id)) continue;
-      holding[from.value()].push_back({id, static_cast<int>(i)});
+      const FlowVertex& writer = flow.vertex(from);
+      std::vector<VertexId> waiting;
+      if (writer.scope == LogicalGraph::kRoot) {
+        waiting = {from};
+      } else if (writer.output_scope == LogicalGraph::kRoot) {
+        waiting = entries[OutermostLoop(flow, writer.scope)];
+      }
+      for (const VertexId one : waiting) {
+        if (cycles.NumberOf(one) == cycles.NumberOf(id)) continue;
+        holding[one.value()].push_back({id, static_cast<int>(i)});
+      }
     }
   }
   return holding;

@@ -154,6 +154,8 @@ class Vertex {
   virtual bool keeps_outer_state() const { return false; }
   // What is kept between activations.
   virtual int64_t state_bytes() const { return 0; }
+  // Of records that are kept on disk.
+  virtual int64_t spilled_bytes() const { return 0; }
 };
 
 // What a vertex is made from.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/status.h"
 #include "common/flow/flow_wire.h"
 #include "common/timely/outer_time.h"
 
@@ -15,21 +16,44 @@ constexpr int64_t kMostBytes = int64_t{4} << 20;
 // And frames that it looks at: records that take different ways through a loop come in ever smaller
 // frames, which must be brought together again.
 constexpr int kMostLookedAt = 64;
+// A frame that is not worth a place on disk.
+constexpr int64_t kLeastSpilled = int64_t{4} << 10;
 
 }  // namespace
 
-VertexSlot::VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Vertex> vertex)
-    : id_(id), def_(def), vertex_(std::move(vertex)), queues_(def.inputs.size()) {}
+VertexSlot::VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Vertex> vertex,
+                       std::shared_ptr<FlowShare> memory)
+    : id_(id),
+      def_(def),
+      vertex_(std::move(vertex)),
+      queues_(def.inputs.size()),
+      charge_(std::move(memory)) {}
 
-void VertexSlot::AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank) {
+absl::Status VertexSlot::AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank) {
   const int64_t bytes = batch.bytes();
-  queues_[input].push_back({std::move(time), std::move(batch), from_rank, bytes});
+  QueuedFrame frame = {std::move(time), {}, {}, from_rank, bytes, batch.size()};
+  FlowShare* memory = charge_.share();
+  // What stands in front goes next.
+  if (memory != nullptr && !queues_[input].empty() && bytes >= kLeastSpilled && memory->is_over()) {
+    WEIR_ASSIGN_OR_RETURN(frame.on_disk, memory->Spill(batch));
+  } else {
+    frame.batch = std::move(batch);
+    charge_.Set(charge_.bytes() + bytes);
+  }
+  queues_[input].push_back(std::move(frame));
   ++queued_frames_;
   queued_bytes_ += bytes;
+  return absl::OkStatus();
 }
 
 bool VertexSlot::AddRequest(int input, const Timestamp& time) {
   return requests_.emplace(time, input).second;
+}
+
+RecordBatch VertexSlot::Taken(QueuedFrame* frame, int input) {
+  if (frame->on_disk.has_value()) return std::move(*frame->on_disk).Read(def_.input_types[input]);
+  charge_.Set(charge_.bytes() - frame->bytes);
+  return std::move(frame->batch);
 }
 
 std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
@@ -50,13 +74,12 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
       ++at;
       continue;
     }
-    const bool fits =
-        records + frame.batch.size() <= kMostRecords && bytes + frame.bytes <= kMostBytes;
+    const bool fits = records + frame.records <= kMostRecords && bytes + frame.bytes <= kMostBytes;
     if (!batches.empty() && !fits) break;
-    records += frame.batch.size();
+    records += frame.records;
     bytes += frame.bytes;
     call->frames.push_back({frame.from_rank, frame.bytes});
-    batches.push_back(std::move(frame.batch));
+    batches.push_back(Taken(&frame, input));
     queue.erase(queue.begin() + static_cast<int64_t>(at));
   }
   call->batch = ConcatBatches(batches, def_.input_types[input]);
@@ -105,13 +128,20 @@ std::unique_ptr<FlowCall> VertexSlot::TakeComplete(const FlowProgress& progress)
 void VertexSlot::OnDone(const FlowCall& call) {
   std::erase_if(calls_, [&](const CallUnderWay& one) { return one.call == &call; });
   stats_.busy_ns += call.run_ns;
+  if (call.kind == FlowCall::Kind::kFrames) {
+    frames_ns_ += call.run_ns;
+  } else if (call.kind == FlowCall::Kind::kNotify) {
+    notify_ns_ = {call.run_ns, notify_ns_[0]};
+  }
   stats_.dropped += call.activation.dropped();
   if (call.kind == FlowCall::Kind::kTurn) {
     for (const VertexActivation::Sent& sent : call.activation.sent()) {
       stats_.records += sent.batch.size();
     }
   }
-  if (!running() && vertex_ != nullptr) stats_.state_bytes = vertex_->state_bytes();
+  if (running() || vertex_ == nullptr) return;
+  stats_.state_bytes = vertex_->state_bytes();
+  stats_.spilled_bytes = vertex_->spilled_bytes();
 }
 
 bool VertexSlot::NoteFull(VertexId vertex, absl::Time now) {
@@ -129,6 +159,7 @@ void VertexSlot::Describe(absl::Time now, v1::FlowReport::Vertex* report) const 
   report->set_queued_frames(queued_frames_);
   report->set_queued_bytes(queued_bytes_);
   report->set_state_bytes(stats_.state_bytes);
+  report->set_spilled_bytes(stats_.spilled_bytes + queued_on_disk());
   report->set_dropped(stats_.dropped);
   report->set_busy_ns(stats_.busy_ns);
   if (running()) {
@@ -142,9 +173,15 @@ void VertexSlot::Describe(absl::Time now, v1::FlowReport::Vertex* report) const 
   }
 }
 
-std::optional<int64_t> VertexSlot::Predict(int64_t records) const {
-  if (stats_.busy_ns == 0) return std::nullopt;  // the first one may not be over yet
-  return stats_.busy_ns / stats_.records * std::max<int64_t>(records, 1);
+std::optional<int64_t> VertexSlot::Predict(const FlowCall& call) const {
+  if (call.kind == FlowCall::Kind::kTurn) return std::nullopt;
+  if (call.kind == FlowCall::Kind::kNotify) {
+    const int64_t ns = std::max(notify_ns_[0], notify_ns_[1]);
+    if (ns < 0) return std::nullopt;
+    return ns;
+  }
+  if (frames_ns_ == 0) return std::nullopt;  // the first one may not be over yet
+  return frames_ns_ / stats_.records * std::max<int64_t>(call.batch.size(), 1);
 }
 
 template <class PartOf>
@@ -175,6 +212,7 @@ void VertexSlot::DropState(const FlowProgress& progress) {
     return true;
   });
   stats_.state_bytes = vertex_->state_bytes();
+  stats_.spilled_bytes = vertex_->spilled_bytes();
 }
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 #ifndef WEIR_WORKER_FLOW_VERTEX_SLOT_H_
 #define WEIR_WORKER_FLOW_VERTEX_SLOT_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -17,6 +18,7 @@
 #include "weir/v1/flow.pb.h"
 #include "worker/flow/flow_call.h"
 #include "worker/flow/flow_progress.h"
+#include "worker/flow/memory/flow_memory.h"
 #include "worker/flow/vertex.h"
 
 namespace weir {
@@ -27,26 +29,32 @@ struct VertexStats {
   int64_t peer_frames = 0;  // that came from other workers
   int64_t dropped = 0;      // records that a bound kept from going on
   int64_t busy_ns = 0;
-  int64_t state_bytes = 0;  // after the last call
+  int64_t state_bytes = 0;    // after the last call
+  int64_t spilled_bytes = 0;  // of that, records on disk; not in state_bytes
 };
 
 class VertexSlot {
  public:
   // `vertex` is null for inputs and outputs, which are the job's.
-  VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Vertex> vertex);
+  // Frames beyond what `memory` may keep wait on disk; null: none do.
+  VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Vertex> vertex,
+             std::shared_ptr<FlowShare> memory);
 
   VertexId id() const { return id_; }
   const FlowVertex& def() const { return def_; }
   const std::shared_ptr<Vertex>& vertex() const { return vertex_; }
   int64_t queued_bytes() const { return queued_bytes_; }
   int64_t queued_frames() const { return queued_frames_; }
+  // Of those bytes, on disk.
+  int64_t queued_on_disk() const { return queued_bytes_ - charge_.bytes(); }
   bool has_frames() const { return queued_frames_ > 0; }
   // Whether anything waits here that a call would take, now or later.
   bool has_waiting() const { return has_frames() || !requests_.empty(); }
   VertexStats& stats() { return stats_; }
   const VertexStats& stats() const { return stats_; }
 
-  void AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank);
+  // Errors: ResourceExhausted, of the disk.
+  absl::Status AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank);
   // Notes that the vertex asked for a time at an input. Returns: whether it had not already.
   bool AddRequest(int input, const Timestamp& time);
 
@@ -68,8 +76,9 @@ class VertexSlot {
   // What it does and waits for at the moment.
   void Describe(absl::Time now, v1::FlowReport::Vertex* report) const;
 
-  // What a call of so many records takes if it goes on as before; nothing before the first one.
-  std::optional<int64_t> Predict(int64_t records) const;
+  // What a call takes if it goes on as before: by its records, or as long as the longer one of the
+  // last two for complete times. Nothing before the first one.
+  std::optional<int64_t> Predict(const FlowCall& call) const;
 
   // Tells a vertex that keeps state which times are over, in the loop and outside of it.
   void DropState(const FlowProgress& progress);
@@ -79,11 +88,15 @@ class VertexSlot {
  private:
   struct QueuedFrame {
     Timestamp time;
-    RecordBatch batch;
+    RecordBatch batch;                      // if it is in memory
+    std::optional<SpilledRecords> on_disk;  // else
     int from_rank;
     int64_t bytes;
+    int64_t records;
   };
 
+  // The records of a frame that is taken out of a queue.
+  RecordBatch Taken(QueuedFrame* frame, int input);
   bool IsComplete(const FlowProgress& progress, const Timestamp& time) const;
   // That nothing comes any more that is less in the total order, or the same.
   bool IsLast(const FlowProgress& progress, const Timestamp& time) const;
@@ -99,6 +112,9 @@ class VertexSlot {
   int next_input_ = 0;                           // whose turn it is
   int64_t queued_frames_ = 0;
   int64_t queued_bytes_ = 0;
+  MemoryCharge charge_;                          // of frames in memory
+  int64_t frames_ns_ = 0;                        // that calls for frames took
+  std::array<int64_t, 2> notify_ns_ = {-1, -1};  // the last two for complete times; none: below 0
   std::map<Timestamp, int> requests_;  // times in the total order, and the inputs asked at
   std::set<Timestamp> with_state_;     // times of which there may be state
   std::set<Timestamp> outer_;          // times outside of the loop of which there may be state

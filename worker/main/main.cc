@@ -18,6 +18,7 @@
 #include "common/net/direct_dialer.h"
 #include "common/net/grpc_link.h"
 #include "common/net/tcp_link.h"
+#include "worker/flow/memory/flow_memory.h"
 #include "worker/service/worker_service.h"
 
 namespace weir {
@@ -33,6 +34,9 @@ struct Options {
   double drain_seconds = 20;
   std::string memory_budget;
   std::vector<std::string> data_directories;
+  std::string flow_memory;
+  std::string spill_directory;
+  std::string spill_limit;
 };
 
 std::string HostName() {
@@ -55,8 +59,7 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Serve(const Options& options, int64_t memory_budget, DataDirectories data,
-          const sigset_t& signals) {
+int Serve(const Options& options, WorkerOptions worker_options, const sigset_t& signals) {
   GrpcDialer grpc;
   TcpTransport tcp;
   DirectDialer coordinator(&grpc, &tcp);
@@ -73,12 +76,7 @@ int Serve(const Options& options, int64_t memory_budget, DataDirectories data,
     address->host = DataHost(options);
     return address->ToString();
   };
-  WorkerService worker({.name = options.name,
-                        .threads = options.threads,
-                        .coordinator_address = options.server,
-                        .memory_budget = memory_budget,
-                        .data = std::move(data)},
-                       transports);
+  WorkerService worker(std::move(worker_options), transports);
   if (absl::Status status = worker.Start(); !status.ok()) return Fail(status);
   int signal = 0;
   sigwait(&signals, &signal);
@@ -86,6 +84,26 @@ int Serve(const Options& options, int64_t memory_budget, DataDirectories data,
   const absl::Status drained = worker.Drain(absl::Seconds(options.drain_seconds));
   if (!drained.ok()) return Fail(drained);
   return 0;
+}
+
+// Sizes, which are texts until here. Errors: InvalidArgument.
+absl::StatusOr<WorkerOptions> WorkerOptionsFrom(const Options& options) {
+  const auto bytes = [](const std::string& name,
+                        const std::string& text) -> absl::StatusOr<int64_t> {
+    if (text.empty()) return 0;
+    absl::StatusOr<int64_t> size = ParseByteSize(text);
+    if (!size.ok()) return Annotate(size.status(), name);
+    return size;
+  };
+  WorkerOptions made = {
+      .name = options.name, .threads = options.threads, .coordinator_address = options.server};
+  WEIR_ASSIGN_OR_RETURN(made.memory_budget, bytes("--memory-budget", options.memory_budget));
+  WEIR_ASSIGN_OR_RETURN(made.data, DataDirectories::Below(options.data_directories));
+  FlowMemory::Options flows = {.spill_directory = options.spill_directory};
+  WEIR_ASSIGN_OR_RETURN(flows.budget, bytes("--flow-memory", options.flow_memory));
+  WEIR_ASSIGN_OR_RETURN(flows.spill_limit, bytes("--spill-limit", options.spill_limit));
+  WEIR_ASSIGN_OR_RETURN(made.flow_memory, FlowMemory::Make(flows));
+  return made;
 }
 
 }  // namespace
@@ -111,6 +129,12 @@ int main(int argc, char** argv) {
                  "flows may read and write files below it (more than once: below each; default: "
                  "none)")
       ->allow_extra_args(false);
+  app.add_option("--flow-memory", options.flow_memory,
+                 "bytes of records and state that flows keep in memory (default: a quarter of what "
+                 "the process may take)");
+  app.add_option("--spill-directory", options.spill_directory,
+                 "folder on a disk for what flows keep beyond that (default: TMPDIR or /var/tmp)");
+  app.add_option("--spill-limit", options.spill_limit, "bytes there at most (default: any)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error");
   try {
     app.parse(argc, argv);
@@ -122,18 +146,6 @@ int main(int argc, char** argv) {
     weir::Fail(level.status());
     return 2;
   }
-  absl::StatusOr<int64_t> memory_budget = 0;
-  if (!options.memory_budget.empty()) memory_budget = weir::ParseByteSize(options.memory_budget);
-  if (!memory_budget.ok()) {
-    weir::Fail(memory_budget.status());
-    return 2;
-  }
-  absl::StatusOr<weir::DataDirectories> data =
-      weir::DataDirectories::Below(options.data_directories);
-  if (!data.ok()) {
-    weir::Fail(data.status());
-    return 2;
-  }
   weir::InitLogging({.program = "weir-worker", .level = *level});
   if (options.name.empty()) options.name = weir::StrCat(weir::HostName(), "-", getpid());
   if (options.threads == 0) {
@@ -143,11 +155,16 @@ int main(int argc, char** argv) {
     weir::Fail(address.status());
     return 2;
   }
+  absl::StatusOr<weir::WorkerOptions> worker_options = weir::WorkerOptionsFrom(options);
+  if (!worker_options.ok()) {
+    weir::Fail(worker_options.status());
+    return 2;
+  }
   // Blocked in every thread, so that sigwait gets them.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return weir::Serve(options, *memory_budget, *std::move(data), signals);
+  return weir::Serve(options, *std::move(worker_options), signals);
 }

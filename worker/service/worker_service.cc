@@ -22,6 +22,7 @@
 #include "worker/executor/compute_pool.h"
 #include "worker/flow/deploy.h"
 #include "worker/flow/flow_table.h"
+#include "worker/flow/memory/flow_memory.h"
 #include "worker/service/peer_links.h"
 
 namespace weir {
@@ -58,6 +59,8 @@ class WorkerService::Impl : public WorkerOutbox,
                   ? transports_.loop
                   : std::shared_ptr<EventLoop>(MakeThreadEventLoop(options_.name))),
         core_(options_.name, this, {.memory_budget = options_.memory_budget}),
+        flow_memory_(options_.flow_memory != nullptr ? options_.flow_memory
+                                                     : *FlowMemory::Make({})),
         flows_(options_.name, options_.threads, this),
         pool_(std::make_unique<ComputePool>(options_.threads, options_.cpus)) {}
 
@@ -318,7 +321,10 @@ class WorkerService::Impl : public WorkerOutbox,
       const v1::DeployFlow& deploy = message.deploy_flow();
       absl::StatusOr<FlowSetup> setup =
           SetupFrom(deploy, [this](uint64_t id) { return core_.FindProgram(id); });
-      if (setup.ok()) setup->data = options_.data;
+      if (setup.ok()) {
+        setup->data = options_.data;
+        setup->UseMemory(flow_memory_->AddFlow());
+      }
       flows_.Deploy(deploy.job(), deploy.generation(), std::move(setup), now);
     } else {
       flows_.OnCoordinatorMessage(message, std::move(payloads), now);
@@ -342,10 +348,12 @@ class WorkerService::Impl : public WorkerOutbox,
     std::weak_ptr<Impl> weak = weak_from_this();
     std::weak_ptr<Link> weak_link = link;
     link->Start({.on_frame =
-                     [weak, weak_link](Frame frame, Credit) {
+                     [weak, weak_link](Frame frame, Credit credit) {
                        auto self = weak.lock();
                        if (self == nullptr) return;
-                       self->Post([frame = std::move(frame), weak_link](Impl* impl) {
+                       // Who sends has credit again when the frame is taken, not when it has come.
+                       auto held = std::make_shared<Credit>(std::move(credit));
+                       self->Post([frame = std::move(frame), held, weak_link](Impl* impl) {
                          impl->OnPeerFrame(frame, weak_link);
                        });
                      },
@@ -388,7 +396,8 @@ class WorkerService::Impl : public WorkerOutbox,
   }
 
   void Tick() {
-    if (core_.idle() && std::exchange(has_run_, false)) ReleaseKeptMemory();
+    const bool has_ended = flows_.size() < std::exchange(flow_count_, flows_.size());
+    if (has_ended || (core_.idle() && std::exchange(has_run_, false))) ReleaseKeptMemory();
     flows_.OnTick(loop_->clock()->Now());
     if (!core_.OnTick(loop_->clock()->Now(), ResidentBytes())) {
       flows_.Clear();
@@ -406,8 +415,10 @@ class WorkerService::Impl : public WorkerOutbox,
   const uint64_t incarnation_;
   const std::shared_ptr<EventLoop> loop_;
   WorkerCore core_;
+  const std::shared_ptr<FlowMemory> flow_memory_;
   FlowTable flows_;
-  bool has_run_ = false;  // since memory was last given back
+  bool has_run_ = false;   // since memory was last given back
+  size_t flow_count_ = 0;  // at the last tick
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;
   std::string data_address_;

@@ -40,6 +40,7 @@ struct WorkerTransports {
 };
 
 struct Program;
+class FlowMemory;
 
 struct WorkerOptions {
   std::string name;
@@ -50,6 +51,8 @@ struct WorkerOptions {
   int64_t memory_budget = 0;
   // Files that flows read and write here; none by default.
   DataDirectories data;
+  // What flows may keep; workers of one process may share it. Null: made with its defaults.
+  std::shared_ptr<FlowMemory> flow_memory;
 };
 
 struct WorkerStatus {

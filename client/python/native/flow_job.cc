@@ -46,6 +46,14 @@ auto Await(Timeout timeout, absl::Duration period, const Work& work) {
   }
 }
 
+// Calls `work` without Python's lock: it may wait for a flow that frees an array of the user, which
+// takes that lock.
+template <class Work>
+auto Unlocked(const Work& work) {
+  py::gil_scoped_release unlocked;
+  return work();
+}
+
 py::object ToResult(const std::optional<FlowResult>& result) {
   if (!result.has_value()) return py::none();
   const py::tuple records = FromBatch(result->batch);
@@ -73,8 +81,19 @@ FlowJob::Held FlowJob::Use() const {
       StrCat("flow ", id_, " is detached; session.attach('", id_, "') attaches to it again")));
 }
 
+std::vector<std::string> FlowJob::Inputs() const {
+  const Held held = Use();
+  return Unlocked([&] { return held.flow().inputs(); });
+}
+
+std::vector<std::string> FlowJob::Outputs() const {
+  const Held held = Use();
+  return Unlocked([&] { return held.flow().outputs(); });
+}
+
 py::list FlowJob::Types(const std::string& name) const {
-  return FromRecordType(ValueOrRaise(Use().flow().TypeOf(name)));
+  const Held held = Use();
+  return FromRecordType(ValueOrRaise(Unlocked([&] { return held.flow().TypeOf(name); })));
 }
 
 void FlowJob::Send(const std::string& input, int64_t epoch, const py::sequence& columns,
@@ -87,7 +106,8 @@ void FlowJob::Send(const std::string& input, int64_t epoch, const py::sequence& 
 }
 
 int64_t FlowJob::EpochOf(const std::string& input) const {
-  return ValueOrRaise(Use().flow().EpochOf(input));
+  const Held held = Use();
+  return ValueOrRaise(Unlocked([&] { return held.flow().EpochOf(input); }));
 }
 
 void FlowJob::Advance(const std::string& input, int64_t epoch) {
@@ -189,8 +209,9 @@ void FlowJob::AwaitEnd(Timeout timeout) {
 }
 
 py::list FlowJob::TakeFailures() {
+  const Held held = Use();
   py::list failures;
-  for (const v1::FlowRecordFailure& each : Use().flow().TakeFailures()) {
+  for (const v1::FlowRecordFailure& each : Unlocked([&] { return held.flow().TakeFailures(); })) {
     failures.append(py::make_tuple(each.epoch(), each.origin(), each.failure().message()));
   }
   return failures;
@@ -245,8 +266,8 @@ void BindFlowJob(py::module_& module) {
   const auto timeout = py::arg("timeout") = py::none();
   py::class_<FlowJob>(module, "FlowJob")
       .def_property_readonly("id", &FlowJob::id)
-      .def_property_readonly("inputs", &FlowJob::inputs)
-      .def_property_readonly("outputs", &FlowJob::outputs)
+      .def_property_readonly("inputs", &FlowJob::Inputs)
+      .def_property_readonly("outputs", &FlowJob::Outputs)
       .def("types", &FlowJob::Types)
       .def("send", &FlowJob::Send, py::arg("input"), py::arg("epoch"), py::arg("columns"),
            py::arg("weights"), timeout)

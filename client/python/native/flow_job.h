@@ -27,8 +27,8 @@ class FlowJob {
   ~FlowJob() { Detach(); }
 
   const std::string& id() const { return id_; }
-  std::vector<std::string> inputs() const { return Use().flow().inputs(); }
-  std::vector<std::string> outputs() const { return Use().flow().outputs(); }
+  std::vector<std::string> Inputs() const;
+  std::vector<std::string> Outputs() const;
   // The columns of an input or output: [(element type, shape)].
   pybind11::list Types(const std::string& name) const;
 

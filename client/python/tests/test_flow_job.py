@@ -54,6 +54,25 @@ def test_epochs_come_out_when_they_are_complete(job):
     assert job.frontier("words") is None and job.frontier("arrived") is None
 
 
+def test_arrays_are_sent_while_others_are_taken(session):
+    """Arrays that were sent are freed by another thread, which takes Python's lock for it."""
+    flow = weir.Flow("both_ways")
+    flow.input("numbers", "i64[64]").map(lambda number: number + 1).output("out")
+    sent = [np.full((2048, 64), k, dtype=np.int64) for k in range(100)]
+    with session.deploy(flow) as job, futures.ThreadPoolExecutor() as threads:
+
+        def feed():
+            for numbers in sent:
+                job.send("numbers", numbers.copy(), timeout=TIMEOUT)
+            job.close()
+
+        feeder = threads.submit(feed)
+        parts = job.results("out", as_they_come=True, timeout=TIMEOUT)
+        total = sum(int(numbers.sum()) for _, (numbers,) in parts)
+        feeder.result()
+    assert total == sum(int(numbers.sum()) + numbers.size for numbers in sent)
+
+
 def test_records_as_they_come(job):
     job.send("words", [7, 8], epoch=3)
     job.close("words")

@@ -5,7 +5,8 @@ namespace weir {
 
 // Keeps the records of a time until it is complete; nothing comes out if none came.
 //
-// Without a function: all records of the time in one batch, in the order of Sorted, as they came.
+// Without a function: all records of the time in the order of Sorted, as they came, in one frame
+// behind the other.
 //
 // With one: records that are equal in origin and content are one, with the sum of their weights,
 // and those with the sum 0 are gone. In order (origin, content), each stands as many times as its
@@ -16,7 +17,7 @@ namespace weir {
 // rows have the least origin.
 VertexKind CollectKind() {
   VertexKind kind = {.name = "collect",
-                     .summary = "all records of a time in one batch, in order, on one worker"};
+                     .summary = "all records of a time, in order, on one worker"};
   kind.attrs = {{"function", Attr::Kind::kString, false,
                  "from columns of all records, such as f32[n,3], to columns of any number of them",
                  FlowAttr::Calls::kBatch}};

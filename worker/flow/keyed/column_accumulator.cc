@@ -9,6 +9,7 @@
 
 #include "common/ops/reduce/accumulator.h"
 #include "common/ops/scalar/integer.h"
+#include "worker/flow/memory/table_vector.h"
 
 namespace weir {
 namespace {
@@ -142,7 +143,7 @@ class Accumulating : public ColumnAccumulator {
 
   const Extents extents_;  // of a value
   const int64_t elements_;
-  std::vector<Kept> kept_;
+  TableVector<Kept> kept_;
 };
 
 class CountAccumulator : public ColumnAccumulator {

@@ -57,8 +57,8 @@ class CountedRecords {
   void KeepIf(uint32_t group, const Keep& keep);
 
   KeyIndex index_;
-  std::vector<Entry> entries_;     // by record
-  std::vector<uint32_t> heads_;    // by group: its first record
+  TableVector<Entry> entries_;     // by record
+  TableVector<uint32_t> heads_;    // by group: its first record
   std::vector<uint32_t> numbers_;  // of the rows that are added
   int64_t time_ = 0;
 };

@@ -5,6 +5,7 @@
 #include "worker/flow/keyed/group_combiner.h"
 #include "worker/flow/keyed/group_fold.h"
 #include "worker/flow/keyed/row_table.h"
+#include "worker/flow/memory/table_vector.h"
 
 namespace weir {
 namespace {
@@ -45,7 +46,7 @@ class FoldCombiner : public GroupCombiner {
 
  private:
   const int keys_;
-  std::vector<uint8_t> has_result_;  // by group
+  TableVector<uint8_t> has_result_;  // by group
   RowTable results_;
   GroupFold fold_;
 };

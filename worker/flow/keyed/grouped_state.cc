@@ -6,8 +6,10 @@
 
 #include "common/base/status.h"
 #include "common/ops/scalar/integer.h"
+#include "worker/flow/frame_bounds.h"
 #include "worker/flow/gather_rows.h"
 #include "worker/flow/keyed/merge_records.h"
+#include "worker/flow/keyed/sorted_records.h"
 
 namespace weir {
 namespace {
@@ -27,6 +29,32 @@ std::vector<Tensor> Joined(std::vector<Tensor> first, const std::vector<Tensor>&
   return first;
 }
 
+// All of them merged, in order: in one batch, or in several on disk if they are too many for one
+// call.
+absl::StatusOr<std::vector<RecordBatch>> MergeSome(std::vector<RecordBatch> batches,
+                                                   const RecordType& type) {
+  int64_t bytes = 0;
+  for (const RecordBatch& batch : batches) bytes += batch.bytes();
+  FlowShare* share = FlowShare::Current();
+  std::vector<RecordBatch> merged;
+  if (share == nullptr || bytes <= share->work_bytes()) {
+    merged.push_back(MergeRecords(batches, type));
+    return merged;
+  }
+  SortedRecords sorted(type);
+  sorted.Begin(std::move(batches));
+  while (!sorted.is_sorted()) WEIR_RETURN_IF_ERROR(sorted.SortSome());
+  while (!sorted.done()) {
+    // Records that are equal have one origin.
+    const RecordBatch some = sorted.NextWhole(RecordsPerFrame(type));
+    const RecordBatch whole = MergeRecords({&some, 1}, type);
+    if (whole.empty()) continue;
+    WEIR_ASSIGN_OR_RETURN(SpilledRecords spilled, share->Spill(whole));
+    merged.push_back(std::move(spilled).Read(type));
+  }
+  return merged;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<RecordBatch>> PrepareRecords(const FlowVertex& vertex,
@@ -34,12 +62,15 @@ absl::StatusOr<std::vector<RecordBatch>> PrepareRecords(const FlowVertex& vertex
                                                         bool in_order) {
   const WeightsOf weights = Weights(batches);
   if (!in_order && weights != WeightsOf::kAny) return batches;
-  std::vector<RecordBatch> merged = {MergeRecords(batches, vertex.input_types[0])};
+  WEIR_ASSIGN_OR_RETURN(std::vector<RecordBatch> merged,
+                        MergeSome(std::move(batches), vertex.input_types[0]));
   if (LifeOf(vertex) == StateLife::kTime || EmitOf(vertex) == Emit::kChanges) return merged;
-  for (int64_t row = 0; row < merged[0].size(); ++row) {
-    if (merged[0].weight(row) > 0) continue;
-    return InvalidArgument("a record of origin ", merged[0].origin(row), " has the weight ",
-                           merged[0].weight(row), "; what is taken back needs emit = \"changes\"");
+  for (const RecordBatch& batch : merged) {
+    for (int64_t row = 0; row < batch.size(); ++row) {
+      if (batch.weight(row) > 0) continue;
+      return InvalidArgument("a record of origin ", batch.origin(row), " has the weight ",
+                             batch.weight(row), "; what is taken back needs emit = \"changes\"");
+    }
   }
   return merged;
 }

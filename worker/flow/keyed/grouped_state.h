@@ -19,7 +19,7 @@ namespace weir {
 
 // The records of a time as a state takes them: in order where that is asked for or weights are not
 // all above 0, else as they came. Errors: InvalidArgument, a weight below zero where nobody would
-// be told what is gone.
+// be told what is gone; ResourceExhausted, of the disk.
 absl::StatusOr<std::vector<RecordBatch>> PrepareRecords(const FlowVertex& vertex,
                                                         std::vector<RecordBatch> batches,
                                                         bool in_order);
@@ -78,12 +78,12 @@ class GroupedState : public VertexState {
   const MakeGroupCombiner make_combiner_;
   KeyIndex index_;
   std::unique_ptr<GroupCombiner> combiner_;
-  std::vector<Group> groups_;
-  std::vector<Past> past_;
+  TableVector<Group> groups_;
+  TableVector<Past> past_;
   RowTable sent_rows_;  // what was sent
   int64_t time_ = 0;
   std::vector<uint32_t> numbers_;  // of the rows of a batch
-  std::vector<uint32_t> touched_;  // groups with records of this time
+  TableVector<uint32_t> touched_;  // groups with records of this time
   size_t next_ = 0;                // of those, the first that was not asked for
 };
 

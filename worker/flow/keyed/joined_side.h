@@ -48,10 +48,10 @@ class JoinedSide {
   static constexpr int64_t kFewRecords = 1024;
 
   std::vector<StoredColumn> columns_;
-  std::vector<int64_t> origins_;
-  std::vector<int64_t> weights_;
-  std::vector<uint32_t> before_;
-  std::vector<uint32_t> heads_;  // by key
+  TableVector<int64_t> origins_;
+  TableVector<int64_t> weights_;
+  TableVector<uint32_t> before_;
+  TableVector<uint32_t> heads_;  // by key
   int64_t merged_size_ = 0;
   bool takes_back_ = false;  // a weight was below 0 since then
 };

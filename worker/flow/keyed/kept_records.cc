@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "common/base/status.h"
+
 namespace weir {
 namespace {
 
@@ -39,32 +41,70 @@ int64_t HeldBytes(const RecordBatch& batch) {
   return bytes;
 }
 
-void KeptRecords::Add(RecordBatch batch, const RecordType& type) {
-  if (batch.empty()) return;
+absl::Status KeptRecords::Add(RecordBatch batch, const RecordType& type) {
+  if (batch.empty()) return absl::OkStatus();
   batch = Own(std::move(batch));
-  bytes_ += HeldBytes(batch);
+  charge_.Set(bytes() + HeldBytes(batch));
   const bool small = batch.size() < kSmallRecords;
   (small ? small_ : batches_).push_back(std::move(batch));
   if (small_.size() >= kMostSmall) PutTogether(type);
+  const FlowShare* share = charge_.share();
+  if (share == nullptr || bytes() < share->piece_bytes() || !share->is_over()) {
+    return absl::OkStatus();
+  }
+  return Spill(type);
 }
 
 void KeptRecords::PutTogether(const RecordType& type) {
-  for (const RecordBatch& batch : small_) bytes_ -= HeldBytes(batch);
+  if (small_.size() < 2) return;
+  int64_t held = bytes();
+  for (const RecordBatch& batch : small_) held -= HeldBytes(batch);
   RecordBatch together = ConcatBatches(small_, type);
   small_.clear();
-  bytes_ += HeldBytes(together);
+  charge_.Set(held + HeldBytes(together));
   const bool small = together.size() < kSmallRecords;
   (small ? small_ : batches_).push_back(std::move(together));
 }
 
-std::vector<RecordBatch> KeptRecords::Take() {
-  std::vector<RecordBatch> all = std::move(batches_);
-  all.insert(all.end(), std::make_move_iterator(small_.begin()),
-             std::make_move_iterator(small_.end()));
-  batches_.clear();
+absl::Status KeptRecords::Spill(const RecordType& type) {
+  PutTogether(type);
+  std::move(small_.begin(), small_.end(), std::back_inserter(batches_));
   small_.clear();
-  bytes_ = 0;
+  while (!batches_.empty()) {
+    const RecordBatch batch = std::move(batches_.back());
+    batches_.pop_back();
+    charge_.Set(bytes() - HeldBytes(batch));
+    WEIR_ASSIGN_OR_RETURN(SpilledRecords spilled, charge_.share()->Spill(batch));
+    spilled_bytes_ += spilled.bytes();
+    spilled_.push_back(std::move(spilled));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<RecordBatch> KeptRecords::Take(const RecordType& type) {
+  std::vector<RecordBatch> all = std::move(batches_);
+  batches_.clear();
+  std::move(small_.begin(), small_.end(), std::back_inserter(all));
+  small_.clear();
+  charge_.Set(0);
+  for (SpilledRecords& records : spilled_) all.push_back(std::move(records).Read(type));
+  spilled_.clear();
+  spilled_bytes_ = 0;
   return all;
+}
+
+RecordBatch KeptRecords::TakeOne(const RecordType& type) {
+  if (!spilled_.empty()) {
+    SpilledRecords last = std::move(spilled_.back());
+    spilled_.pop_back();
+    spilled_bytes_ -= last.bytes();
+    return std::move(last).Read(type);
+  }
+  std::vector<RecordBatch>& from = batches_.empty() ? small_ : batches_;
+  RecordBatch batch = std::move(from.back());
+  from.pop_back();
+  charge_.Set(bytes() - HeldBytes(batch));
+  return batch;
 }
 
 }  // namespace weir

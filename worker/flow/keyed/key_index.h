@@ -6,14 +6,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/flow/record_batch.h"
 #include "worker/flow/keyed/stored_column.h"
+#include "worker/flow/memory/table_vector.h"
 
 namespace weir {
 
@@ -88,12 +92,14 @@ class KeyIndex {
   std::vector<StoredColumn> columns_;
   const bool is_word_;  // keys are one column of 8 bytes
   int64_t limit_ = 0;
-  std::vector<uint32_t> free_;
+  TableVector<uint32_t> free_;
   // Of words: the key stands beside its number, where looking for it ends.
-  absl::flat_hash_map<uint64_t, uint32_t> words_;
+  absl::flat_hash_map<uint64_t, uint32_t, absl::Hash<uint64_t>, std::equal_to<uint64_t>,
+                      TableAllocator<std::pair<const uint64_t, uint32_t>>>
+      words_;
   // Of other keys.
-  std::vector<uint64_t> hashes_;  // by number
-  absl::flat_hash_set<uint32_t, Hash, Equal> numbers_;
+  TableVector<uint64_t> hashes_;  // by number
+  absl::flat_hash_set<uint32_t, Hash, Equal, TableAllocator<uint32_t>> numbers_;
 };
 
 }  // namespace weir

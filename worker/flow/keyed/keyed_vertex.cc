@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "worker/flow/frame_bounds.h"
+#include "worker/flow/memory/flow_memory.h"
 
 namespace weir {
 
@@ -39,33 +40,73 @@ absl::Status KeyedVertex::OnFrame(int input, RecordBatch batch, VertexActivation
     work.kept.resize(form_.inputs.size());
     activation->NotifyAt(input, activation->time());
   }
-  KeptRecords& kept = work.kept[input];
-  kept_bytes_ -= kept.bytes();
-  kept.Add(std::move(batch), form_.input_types[input]);
-  kept_bytes_ += kept.bytes();
-  return absl::OkStatus();
+  Count(work, -1);
+  const absl::Status added = work.kept[input].Add(std::move(batch), form_.input_types[input]);
+  Count(work, 1);
+  return added;
+}
+
+void KeyedVertex::Count(const TimeWork& work, int64_t sign) {
+  for (const KeptRecords& kept : work.kept) {
+    kept_bytes_ += sign * kept.bytes();
+    spilled_bytes_ += sign * kept.spilled_bytes();
+  }
+  if (work.parts == nullptr) return;
+  kept_bytes_ += sign * work.parts->bytes();
+  spilled_bytes_ += sign * work.parts->spilled_bytes();
+}
+
+absl::Status KeyedVertex::BeginTime(const Timestamp& time, TimeWork* work) {
+  work->begun = true;
+  int64_t bytes = 0;
+  for (const KeptRecords& kept : work->kept) bytes += kept.bytes() + kept.spilled_bytes();
+  const FlowShare* share = FlowShare::Current();
+  if (share != nullptr && bytes > share->work_bytes() && life_ == StateLife::kTime &&
+      KeyParts::CanCut(form_)) {
+    work->parts = std::make_unique<KeyParts>(form_, std::exchange(work->kept, {}), bytes,
+                                             share->work_bytes());
+    return absl::OkStatus();
+  }
+  VertexState::Inputs inputs;
+  for (size_t input = 0; input < work->kept.size(); ++input) {
+    inputs.push_back(work->kept[input].Take(form_.input_types[input]));
+  }
+  work->state = StateFor(time);
+  return work->state->Begin(std::move(inputs));
+}
+
+absl::StatusOr<bool> KeyedVertex::NextPart(const Timestamp& time, TimeWork* work) {
+  if (work->parts == nullptr) return true;
+  if (!work->parts->is_cut()) {
+    WEIR_RETURN_IF_ERROR(work->parts->CutSome(FlowShare::Current()->work_bytes()));
+    return false;
+  }
+  if (work->state != nullptr && !work->state->done()) return true;
+  work->state = nullptr;
+  states_.erase(StateTime(time));
+  VertexState::Inputs inputs = work->parts->TakeNext();
+  if (inputs.empty()) {
+    work->parts = nullptr;
+    return true;
+  }
+  work->state = StateFor(time);
+  WEIR_RETURN_IF_ERROR(work->state->Begin(std::move(inputs)));
+  return true;
 }
 
 absl::Status KeyedVertex::OnNotify(VertexActivation* activation) {
   const auto found = times_.find(activation->time());
   if (found == times_.end()) return absl::OkStatus();
   TimeWork& work = found->second;
-  if (work.state == nullptr) {
-    VertexState::Inputs inputs;
-    for (KeptRecords& kept : work.kept) {
-      kept_bytes_ -= kept.bytes();
-      inputs.push_back(kept.Take());
-    }
-    work.state = StateFor(activation->time());
-    WEIR_RETURN_IF_ERROR(work.state->Begin(std::move(inputs)));
-  }
-  bool sent = false;
-  while (!sent && !work.state->done()) {
+  Count(work, -1);
+  if (!work.begun) WEIR_RETURN_IF_ERROR(BeginTime(activation->time(), &work));
+  WEIR_ASSIGN_OR_RETURN(const bool is_ready, NextPart(activation->time(), &work));
+  Count(work, 1);
+  if (is_ready && work.state != nullptr && !work.state->done()) {
     WEIR_ASSIGN_OR_RETURN(RecordBatch batch, work.state->Next(records_per_frame_));
-    sent = !batch.empty();
-    if (sent) activation->Send(0, activation->time(), std::move(batch));
+    if (!batch.empty()) activation->Send(0, activation->time(), std::move(batch));
   }
-  if (!work.state->done()) {
+  if (work.parts != nullptr || (work.state != nullptr && !work.state->done())) {
     activation->Continue();
     return absl::OkStatus();
   }
@@ -84,6 +125,21 @@ int64_t KeyedVertex::state_bytes() const {
   int64_t bytes = kept_bytes_;
   for (const auto& [time, state] : states_) bytes += state->bytes();
   return bytes;
+}
+
+bool FitsWhole(int64_t bytes) {
+  const FlowShare* share = FlowShare::Current();
+  return share == nullptr || bytes <= share->budget();
+}
+
+absl::Status CheckWhole(const std::vector<RecordBatch>& batches, std::string_view who) {
+  int64_t bytes = 0;
+  for (const RecordBatch& batch : batches) bytes += batch.bytes();
+  if (FitsWhole(bytes)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      StrCat(who, " needs all ", bytes, " bytes of the time at once, and --flow-memory of this ",
+             "worker is ", FlowShare::Current()->budget(),
+             ": give it more, or spread records over more epochs"));
 }
 
 }  // namespace weir

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/flow/reference/reference_vertex.h"
+#include "worker/flow/memory/flow_memory.h"
 #include "worker/flow/vertex_testing.h"
 
 namespace weir {
@@ -126,11 +127,8 @@ inline absl::StatusOr<TimedOutputs> OracleOutputs(const Flow& flow,
 }
 
 // Runs the vertex on the frames, in an order of its own, and compares.
-inline void ExpectAsTheOracle(const VertexForm& form, const std::vector<TestFrame>& frames,
-                              uint64_t seed) {
-  const auto flow = FlowAround(form);
-  ASSERT_TRUE(flow.ok()) << flow.status();
-  const auto wanted = OracleOutputs(*flow, frames);
+inline void ExpectRunAsTheOracle(const VertexForm& form, const std::vector<TestFrame>& frames,
+                                 uint64_t seed, const absl::StatusOr<TimedOutputs>& wanted) {
   VertexRun run(form, seed);
   run.Take(frames);
   ASSERT_EQ(run.status().code(), wanted.status().code())
@@ -149,6 +147,26 @@ inline void ExpectAsTheOracle(const VertexForm& form, const std::vector<TestFram
                                         << ToString(got) << "\ninstead of\n"
                                         << ToString(want);
   }
+}
+
+// The same with memory for all of it, and with so little that most of it lies on disk and times are
+// cut into parts.
+inline void ExpectAsTheOracle(const VertexForm& form, const std::vector<TestFrame>& frames,
+                              uint64_t seed) {
+  const auto flow = FlowAround(form);
+  ASSERT_TRUE(flow.ok()) << flow.status();
+  const auto wanted = OracleOutputs(*flow, frames);
+  ExpectRunAsTheOracle(form, frames, seed, wanted);
+  if (testing::Test::HasFailure()) return;
+  SCOPED_TRACE("with little memory");
+  constexpr int64_t kLittle = 6'000;  // one time fits, as some functions need it to
+  const auto memory = FlowMemory::Make({.budget = kLittle});
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  const auto share = (*memory)->AddFlow();
+  const FlowShare::Scope scope(share.get());
+  ExpectRunAsTheOracle(form, frames, seed, wanted);
+  EXPECT_EQ(share->kept_bytes(), 0) << "of a vertex that is gone";
+  EXPECT_EQ(share->spilled_bytes(), 0);
 }
 
 // The same on random frames, for each life of state and way to emit that there is, some seeds each.

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "common/flow/record_batch.h"
 #include "worker/flow/gather_rows.h"
+#include "worker/flow/memory/table_vector.h"
 
 namespace weir {
 
@@ -29,7 +30,7 @@ struct StoredColumn {
   DType dtype;
   Extents extents;  // of one record
   size_t stride;    // bytes of a row
-  std::vector<std::byte> rows;
+  TableVector<std::byte> rows;
 };
 
 inline std::vector<StoredColumn> StoredColumns(const RecordType& type) {

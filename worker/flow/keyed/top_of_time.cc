@@ -33,6 +33,7 @@ TopOfTime::TopOfTime(const FlowVertex& vertex)
       all_(EmptyBatch(type_)) {}
 
 absl::Status TopOfTime::Begin(Inputs inputs) {
+  WEIR_RETURN_IF_ERROR(CheckWhole(inputs[0], "the top of a key"));
   all_ = ConcatBatches(inputs[0], type_);
   if (Weights(inputs[0]) == WeightsOf::kAny) all_ = Present(all_);
   KeyIndex index(RecordType(type_.begin(), type_.begin() + keys_));

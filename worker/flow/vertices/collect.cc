@@ -7,36 +7,42 @@
 #include "worker/flow/gather_rows.h"
 #include "worker/flow/keyed/keyed_vertex.h"
 #include "worker/flow/keyed/merge_records.h"
+#include "worker/flow/keyed/sorted_records.h"
 
 namespace weir {
 namespace {
 
-// All records of a time, which are one frame however many they are.
+// All records of a time, in order: without a function some at a time, for a function all at once.
 class CollectState : public VertexState {
  public:
   CollectState(const Flow& flow, const FlowVertex& vertex,
                std::shared_ptr<const RecordFunction> function)
       : type_(vertex.input_types[0]),
         function_(std::move(function)),
-        row_by_row_(function_ != nullptr && AnswersRowByRow(flow, vertex, "function")) {}
+        row_by_row_(function_ != nullptr && AnswersRowByRow(flow, vertex, "function")),
+        sorted_(type_) {}
 
   absl::Status Begin(Inputs inputs) override {
-    done_ = false;
     if (function_ == nullptr) {
-      result_ = SortRecords(inputs[0], type_);
+      sorted_.Begin(std::move(inputs[0]));
       return absl::OkStatus();
     }
+    WEIR_RETURN_IF_ERROR(CheckWhole(inputs[0], "its function"));
     const RecordBatch merged = MergeRecords(inputs[0], type_);
-    if (!merged.empty()) return Call(merged);
-    done_ = true;
-    return absl::OkStatus();
+    if (merged.empty()) return absl::OkStatus();
+    has_result_ = true;
+    return Call(merged);
   }
-  bool done() const override { return done_; }
-  absl::StatusOr<RecordBatch> Next(int64_t) override {
-    done_ = true;
-    return std::move(result_);
+  bool done() const override { return !has_result_ && sorted_.done(); }
+  absl::StatusOr<RecordBatch> Next(int64_t most) override {
+    if (has_result_) {
+      has_result_ = false;
+      return std::move(result_);
+    }
+    if (!sorted_.is_sorted()) WEIR_RETURN_IF_ERROR(sorted_.SortSome());
+    return sorted_.is_sorted() ? sorted_.Next(most) : EmptyBatch(type_);
   }
-  int64_t bytes() const override { return done_ ? 0 : HeldBytes(result_); }
+  int64_t bytes() const override { return has_result_ ? HeldBytes(result_) : sorted_.bytes(); }
 
  private:
   // The rows of a batch, each as often as its weight says.
@@ -79,7 +85,8 @@ class CollectState : public VertexState {
   const std::shared_ptr<const RecordFunction> function_;
   const bool row_by_row_;
   RecordBatch result_;
-  bool done_ = true;
+  bool has_result_ = false;  // that was not sent
+  SortedRecords sorted_;     // without a function
 };
 
 }  // namespace

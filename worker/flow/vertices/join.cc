@@ -93,7 +93,8 @@ class JoinState : public VertexState {
     const bool worth_it = std::any_of(std::begin(sides_), std::end(sides_), [](const Side& side) {
       return side.records->IsWorthMerging();
     });
-    if (!worth_it) return absl::OkStatus();
+    // What is beyond memory stays as it is: to look for it takes memory.
+    if (!worth_it || !FitsWhole(bytes())) return absl::OkStatus();
     RecordBatch merged[2];
     for (int side = 0; side < 2; ++side) {
       const RecordBatch all = sides_[side].records->Batch();

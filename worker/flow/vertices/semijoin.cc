@@ -8,6 +8,7 @@
 #include "worker/flow/keyed/key_index.h"
 #include "worker/flow/keyed/keyed_vertex.h"
 #include "worker/flow/keyed/merge_records.h"
+#include "worker/flow/memory/table_vector.h"
 
 namespace weir {
 namespace {
@@ -117,6 +118,7 @@ class SemijoinState : public VertexState {
     const bool right_is_worth_it =
         right_takes_back_ && index_->limit() >= 2 * merged_keys_ + kFewKeys;
     if (!left_->IsWorthMerging() && !right_is_worth_it) return absl::OkStatus();
+    if (!FitsWhole(bytes())) return absl::OkStatus();
     const RecordBatch all = left_->Batch();
     const RecordBatch merged = MergeRecords({&all, 1}, vertex_.input_types[0]);
     std::vector<uint32_t> right_keys;
@@ -176,13 +178,13 @@ class SemijoinState : public VertexState {
   const int keys_;
   std::unique_ptr<KeyIndex> index_;
   std::unique_ptr<JoinedSide> left_;
-  std::vector<RightKey> right_;    // by key
+  TableVector<RightKey> right_;    // by key
   int64_t merged_keys_ = 0;        // that were left by merging
   bool right_takes_back_ = false;  // right records of a key went since then
   int64_t time_ = 0;
   int64_t first_new_ = 0;           // the first left record of this time
-  std::vector<uint32_t> new_keys_;  // of those
-  std::vector<uint32_t> changed_;   // keys with right records of this time
+  TableVector<uint32_t> new_keys_;  // of those
+  TableVector<uint32_t> changed_;   // keys with right records of this time
   size_t next_changed_ = 0;
   uint32_t old_ = KeyIndex::kNone;  // the next left record of that key
   int64_t next_new_ = 0;

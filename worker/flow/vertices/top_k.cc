@@ -10,6 +10,7 @@
 #include "worker/flow/keyed/keyed_vertex.h"
 #include "worker/flow/keyed/number_order.h"
 #include "worker/flow/keyed/top_of_time.h"
+#include "worker/flow/memory/table_vector.h"
 
 namespace weir {
 namespace {
@@ -180,11 +181,11 @@ class TopKState : public VertexState {
   const int by_;
   KeyIndex index_;  // of keys: groups
   CountedRecords records_;
-  std::vector<Group> groups_;
+  TableVector<Group> groups_;
   int64_t ranked_ = 0;  // in the results of all groups
   int64_t time_ = 0;
   std::vector<uint32_t> numbers_;  // of the rows of a batch
-  std::vector<uint32_t> touched_;  // groups with records of this time
+  TableVector<uint32_t> touched_;  // groups with records of this time
   size_t next_ = 0;                // of those
   std::vector<uint32_t> candidates_;
   RecordBatch out_ = EmptyBatch(type_);

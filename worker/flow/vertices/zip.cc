@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -9,24 +10,36 @@
 #include "common/base/status.h"
 #include "common/flow/pairing.h"
 #include "common/timely/outer_time.h"
+#include "worker/flow/memory/flow_memory.h"
+#include "worker/flow/memory/table_vector.h"
 #include "worker/flow/vertex.h"
 
 namespace weir {
 namespace {
 
+// A frame of which records wait.
+struct WaitingFrame {
+  RecordBatch batch;
+  int64_t row_bytes;          // in memory
+  int64_t spilled_row_bytes;  // on disk
+};
+
 // A record that waits for its partners: a row of a frame, which lives as long as one does.
 struct Waiting {
-  std::shared_ptr<const RecordBatch> frame;
+  std::shared_ptr<const WaitingFrame> frame;
   int64_t row = 0;
   Timestamp time;
 };
-using ByOrigin = absl::flat_hash_map<int64_t, Waiting>;
+using ByOrigin = absl::flat_hash_map<int64_t, Waiting, absl::Hash<int64_t>, std::equal_to<int64_t>,
+                                     TableAllocator<std::pair<const int64_t, Waiting>>>;
 using Inputs = std::vector<ByOrigin>;
+using Origins = absl::flat_hash_set<int64_t, absl::Hash<int64_t>, std::equal_to<int64_t>,
+                                    TableAllocator<int64_t>>;
 
 // What a time has until it is over.
 struct TimeState {
   Inputs waiting;
-  absl::flat_hash_set<int64_t> paired;  // origins of what has gone on
+  Origins paired;  // origins of what has gone on
 };
 
 // Rows of some frames, in order; those of one frame behind each other are taken together.
@@ -38,7 +51,7 @@ RecordBatch Gather(const std::vector<Waiting>& rows, const RecordType& type) {
     for (end = begin; end < rows.size() && rows[end].frame == rows[begin].frame; ++end) {
       numbers.push_back(rows[end].row);
     }
-    runs.push_back(SelectRows(*rows[begin].frame, numbers));
+    runs.push_back(SelectRows(rows[begin].frame->batch, numbers));
   }
   return ConcatBatches(runs, type);
 }
@@ -54,21 +67,24 @@ class ZipVertex : public Vertex {
         stops_(StopsUnmatched(setup.vertex())) {}
 
   absl::Status OnFrame(int input, RecordBatch batch, VertexActivation* activation) override {
-    const auto frame = std::make_shared<const RecordBatch>(std::move(batch));
+    WEIR_ASSIGN_OR_RETURN(const std::shared_ptr<const WaitingFrame> frame,
+                          Keep(std::move(batch), types_[input]));
     const Timestamp& time = activation->time();
     Inputs& held = HeldAt(time);
     if (!is_held_[input]) {
       TimeState& now = AtTime(time);
       WEIR_RETURN_IF_ERROR(AddAll(frame, time, input, now.paired, &now.waiting[input]));
-      Match(*frame, time, &now, held, activation);
+      Match(frame->batch, time, &now, held, activation);
+      charge_.Set(kept_bytes_);
       if (stops_) activation->NotifyAt(input, time);
       return absl::OkStatus();
     }
     WEIR_RETURN_IF_ERROR(AddAll(frame, time, input, {}, &held[input]));
     for (auto& [other, now] : times_) {
       const bool is_served = OuterOf(other) == OuterOf(time) && LessEqual(time, other);
-      if (is_served) Match(*frame, other, &now, held, activation);
+      if (is_served) Match(frame->batch, other, &now, held, activation);
     }
+    charge_.Set(kept_bytes_);
     return absl::OkStatus();
   }
 
@@ -112,9 +128,23 @@ class ZipVertex : public Vertex {
   }
 
   int64_t state_bytes() const override { return state_bytes_; }
+  int64_t spilled_bytes() const override { return spilled_bytes_; }
 
  private:
   static constexpr int64_t kPairedBytes = 2 * sizeof(int64_t);
+
+  // On disk if the flow has too much in memory.
+  static absl::StatusOr<std::shared_ptr<const WaitingFrame>> Keep(RecordBatch batch,
+                                                                  const RecordType& type) {
+    const int64_t row_bytes = batch.bytes() / std::max<int64_t>(batch.size(), 1);
+    FlowShare* share = FlowShare::Current();
+    if (share == nullptr || !share->is_over() || batch.bytes() < share->piece_bytes()) {
+      return std::make_shared<const WaitingFrame>(WaitingFrame{std::move(batch), row_bytes, 0});
+    }
+    WEIR_ASSIGN_OR_RETURN(SpilledRecords spilled, share->Spill(batch));
+    return std::make_shared<const WaitingFrame>(
+        WaitingFrame{std::move(spilled).Read(type), 0, row_bytes});
+  }
 
   TimeState& AtTime(const Timestamp& time) {
     const auto [found, is_new] = times_.try_emplace(time);
@@ -126,21 +156,25 @@ class ZipVertex : public Vertex {
     return held_.try_emplace(OuterOf(time), types_.size()).first->second;
   }
 
-  absl::Status AddAll(const std::shared_ptr<const RecordBatch>& frame, const Timestamp& time,
-                      int input, const absl::flat_hash_set<int64_t>& paired, ByOrigin* records) {
-    for (int64_t row = 0; row < frame->size(); ++row) {
-      const int64_t origin = frame->origin(row);
-      if (frame->weight(row) != 1 || paired.contains(origin) ||
+  absl::Status AddAll(const std::shared_ptr<const WaitingFrame>& frame, const Timestamp& time,
+                      int input, const Origins& paired, ByOrigin* records) {
+    const RecordBatch& batch = frame->batch;
+    for (int64_t row = 0; row < batch.size(); ++row) {
+      const int64_t origin = batch.origin(row);
+      if (batch.weight(row) != 1 || paired.contains(origin) ||
           !records->try_emplace(origin, Waiting{frame, row, time}).second) {
         return MoreThanOne(input, origin);
       }
-      state_bytes_ += BytesOfRow(*frame);
+      Count(*frame, 1);
     }
     return absl::OkStatus();
   }
 
-  static int64_t BytesOfRow(const RecordBatch& frame) {
-    return frame.bytes() / frame.size() + static_cast<int64_t>(sizeof(Waiting));
+  // One more row of a frame waits, or one less.
+  void Count(const WaitingFrame& frame, int64_t sign) {
+    state_bytes_ += sign * (frame.row_bytes + static_cast<int64_t>(sizeof(Waiting)));
+    spilled_bytes_ += sign * frame.spilled_row_bytes;
+    kept_bytes_ += sign * frame.row_bytes;
   }
 
   // Sends what is whole at `time`, of the origins of a frame that has come.
@@ -156,7 +190,7 @@ class ZipVertex : public Vertex {
       for (ByOrigin& records : now->waiting) {
         const auto taken = records.find(origin);
         if (taken == records.end()) continue;
-        state_bytes_ -= BytesOfRow(*taken->second.frame);
+        Count(*taken->second.frame, -1);
         records.erase(taken);
       }
       now->paired.insert(origin);
@@ -192,8 +226,9 @@ class ZipVertex : public Vertex {
 
   void Forget(const Inputs& inputs) {
     for (const ByOrigin& records : inputs) {
-      for (const auto& [origin, waiting] : records) state_bytes_ -= BytesOfRow(*waiting.frame);
+      for (const auto& [origin, waiting] : records) Count(*waiting.frame, -1);
     }
+    charge_.Set(kept_bytes_);
   }
 
   const std::vector<RecordType> types_;
@@ -205,6 +240,9 @@ class ZipVertex : public Vertex {
   std::map<Timestamp, Inputs> held_;  // by outer time
   Inputs nothing_;
   int64_t state_bytes_ = 0;
+  int64_t spilled_bytes_ = 0;
+  int64_t kept_bytes_ = 0;  // of records in memory
+  MemoryCharge charge_;
 };
 
 }  // namespace

@@ -130,12 +130,12 @@ class Stream:
     # --- All records of a time.
 
     def collect(self, function=None, name=None):
-        """Brings all records of a time into one batch, on one worker.
+        """Brings all records of a time to one worker, in order.
 
         Args:
           function: is called once for all of them, in order, with an axis of open size in front of
-            each column; returns columns with an axis of records in front, of any size. By default
-            records come out as they are.
+            each column; returns columns with an axis of records in front, of any size. They have
+            to be in memory together. By default records come out as they are, some at a time.
         """
         if function is None:
             return self.flow._add("collect", [self], {}, name)

@@ -1,0 +1,99 @@
+#include "worker/flow/keyed/key_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/flow/record_rows.h"
+#include "common/flow/vertex_kind.h"
+
+namespace weir {
+namespace {
+
+// Of each some records are in memory until they are worth a place on disk.
+constexpr int64_t kMostParts = 256;
+
+// Other bits than those by which keys go to workers.
+size_t PartOf(uint64_t hash, size_t parts) { return (hash >> 32) % parts; }
+
+}  // namespace
+
+bool KeyParts::CanCut(const FlowVertex& vertex) {
+  for (int input = 0; input < static_cast<int>(vertex.inputs.size()); ++input) {
+    const Routing routing = RouteOf(vertex, input);
+    if (routing.to != Routing::To::kKey || routing.keys == 0) return false;
+  }
+  return true;
+}
+
+KeyParts::KeyParts(const FlowVertex& vertex, std::vector<KeptRecords> all, int64_t total_bytes,
+                   int64_t part_bytes)
+    : vertex_(vertex), left_(std::move(all)) {
+  parts_.resize(std::clamp<int64_t>(total_bytes / part_bytes + 1, 2, kMostParts));
+  for (std::vector<KeptRecords>& part : parts_) part.resize(left_.size());
+}
+
+bool KeyParts::is_cut() const {
+  return std::all_of(left_.begin(), left_.end(),
+                     [](const KeptRecords& records) { return records.empty(); });
+}
+
+absl::Status KeyParts::CutSome(int64_t most_bytes) {
+  int64_t bytes = 0;
+  for (size_t input = 0; input < left_.size(); ++input) {
+    while (bytes < most_bytes && !left_[input].empty()) {
+      const RecordBatch batch = left_[input].TakeOne(vertex_.input_types[input]);
+      bytes += batch.bytes();
+      WEIR_RETURN_IF_ERROR(Cut(static_cast<int>(input), batch));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KeyParts::Cut(int input, const RecordBatch& batch) {
+  const RecordRows keys(batch, RouteOf(vertex_, input).keys);
+  std::vector<std::vector<int64_t>> rows(parts_.size());
+  for (int64_t row = 0; row < batch.size(); ++row) {
+    rows[PartOf(keys.Hash(row), parts_.size())].push_back(row);
+  }
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    if (rows[part].empty()) continue;
+    WEIR_RETURN_IF_ERROR(
+        parts_[part][input].Add(SelectRows(batch, rows[part]), vertex_.input_types[input]));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::vector<RecordBatch>> KeyParts::TakeNext() {
+  while (next_ < parts_.size()) {
+    std::vector<KeptRecords>& part = parts_[next_++];
+    std::vector<std::vector<RecordBatch>> inputs;
+    bool any = false;
+    for (size_t input = 0; input < part.size(); ++input) {
+      inputs.push_back(part[input].Take(vertex_.input_types[input]));
+      any = any || !inputs.back().empty();
+    }
+    if (any) return inputs;
+  }
+  return {};
+}
+
+int64_t KeyParts::bytes() const {
+  int64_t bytes = 0;
+  for (const KeptRecords& records : left_) bytes += records.bytes();
+  for (const auto& part : parts_) {
+    for (const KeptRecords& records : part) bytes += records.bytes();
+  }
+  return bytes;
+}
+
+int64_t KeyParts::spilled_bytes() const {
+  int64_t bytes = 0;
+  for (const KeptRecords& records : left_) bytes += records.spilled_bytes();
+  for (const auto& part : parts_) {
+    for (const KeptRecords& records : part) bytes += records.spilled_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace weir

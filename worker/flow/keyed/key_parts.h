@@ -1,0 +1,46 @@
+// The records of a time cut by key into parts that fit into memory one at a time: what a vertex
+// makes of a time that stands for itself is, key by key, the same. Owned by a KeyedVertex;
+// thread-compatible.
+#ifndef WEIR_WORKER_FLOW_KEYED_KEY_PARTS_H_
+#define WEIR_WORKER_FLOW_KEYED_KEY_PARTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/flow/flow.h"
+#include "worker/flow/keyed/kept_records.h"
+
+namespace weir {
+
+class KeyParts {
+ public:
+  // Whether the keys of all inputs are known, and not only one.
+  static bool CanCut(const FlowVertex& vertex);
+
+  // `all`: the records by input, of `total_bytes`, of which parts shall have about `part_bytes`.
+  // REQUIRES: CanCut(vertex), which outlives this.
+  KeyParts(const FlowVertex& vertex, std::vector<KeptRecords> all, int64_t total_bytes,
+           int64_t part_bytes);
+
+  bool is_cut() const;
+  // Brings some more records, about `most_bytes`, to their parts. Errors: ResourceExhausted.
+  absl::Status CutSome(int64_t most_bytes);
+  // The next part that has records, by input; nothing after the last one. REQUIRES: is_cut().
+  std::vector<std::vector<RecordBatch>> TakeNext();
+
+  int64_t bytes() const;
+  int64_t spilled_bytes() const;
+
+ private:
+  absl::Status Cut(int input, const RecordBatch& batch);
+
+  const FlowVertex& vertex_;
+  std::vector<KeptRecords> left_;                // by input
+  std::vector<std::vector<KeptRecords>> parts_;  // by part and input
+  size_t next_ = 0;
+};
+
+}  // namespace weir
+
+#endif  // WEIR_WORKER_FLOW_KEYED_KEY_PARTS_H_

@@ -1,0 +1,79 @@
+#include "worker/flow/keyed/sorted_records.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "common/base/status.h"
+#include "worker/flow/keyed/merge_records.h"
+#include "worker/flow/keyed/oracle_testing.h"
+
+namespace weir {
+namespace {
+
+// Frames of few origins and contents, so that all that orders records does.
+std::vector<RecordBatch> Frames(const RecordType& type, std::mt19937_64& random) {
+  std::vector<RecordBatch> frames;
+  const int count = static_cast<int>(random() % 20);
+  for (int i = 0; i < count; ++i) {
+    const RandomFrames shape = {.values = 2, .weights = static_cast<RandomWeights>(random() % 3)};
+    const auto records = static_cast<int64_t>(1 + random() % 30);
+    frames.push_back(RandomRecords(type, records, shape, random));
+  }
+  return frames;
+}
+
+const RecordType kType = {{DType::kI64, Shape()}, {DType::kF32, Shape::FromExtents({2})}};
+
+TEST(SortedRecords, AreThoseOfOneSortWhateverFitsIntoMemory) {
+  for (const int64_t budget : {int64_t{8}, int64_t{4'000}, int64_t{1} << 30}) {
+    const auto memory = FlowMemory::Make({.budget = budget});
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    const auto share = (*memory)->AddFlow();
+    const FlowShare::Scope scope(share.get());
+    for (uint64_t seed = 0; seed < 40; ++seed) {
+      SCOPED_TRACE(testing::Message() << "budget " << budget << " seed " << seed);
+      std::mt19937_64 random(seed);
+      const std::vector<RecordBatch> frames = Frames(kType, random);
+      const RecordBatch wanted = SortRecords(frames, kType);
+      SortedRecords sorted(kType);
+      sorted.Begin(frames);
+      while (!sorted.is_sorted()) ASSERT_EQ(sorted.SortSome(), absl::OkStatus());
+      std::vector<RecordBatch> got;
+      while (!sorted.done()) {
+        const auto most = static_cast<int64_t>(1 + random() % 40);
+        got.push_back(random() % 2 == 0 ? sorted.Next(most) : sorted.NextWhole(most));
+        ASSERT_FALSE(got.back().empty());
+      }
+      const RecordBatch all = ConcatBatches(got, kType);
+      ASSERT_EQ(all.size(), wanted.size());
+      for (int64_t row = 0; row < all.size(); ++row) {
+        ASSERT_EQ(all.origin(row), wanted.origin(row)) << row;
+        ASSERT_EQ(all.weight(row), wanted.weight(row)) << row;
+        ASSERT_TRUE(RecordRows(all).Equal(row, RecordRows(wanted), row)) << row;
+      }
+    }
+  }
+}
+
+TEST(SortedRecords, OfOneOriginStayTogetherIfAskedFor) {
+  const auto memory = FlowMemory::Make({.budget = 8});
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  const auto share = (*memory)->AddFlow();
+  const FlowShare::Scope scope(share.get());
+  std::mt19937_64 random(3);
+  SortedRecords sorted(kType);
+  sorted.Begin(Frames(kType, random));
+  while (!sorted.is_sorted()) ASSERT_EQ(sorted.SortSome(), absl::OkStatus());
+  int64_t last = -1;
+  while (!sorted.done()) {
+    const RecordBatch some = sorted.NextWhole(3);
+    EXPECT_GT(some.origin(0), last);
+    last = some.origin(some.size() - 1);
+  }
+}
+
+}  // namespace
+}  // namespace weir
