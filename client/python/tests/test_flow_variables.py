@@ -152,3 +152,23 @@ def test_every_update_of_many_batches_is_assigned_once(session, order):
         rest = {key: value for _, records in found for key, value in zip(*records)}
         assert rest[9] == 0 and rest[8] <= 100
         assert order == "relaxed" or (len(seen) == 2 and rest[8] == 100)
+
+
+def test_what_answers_calls_learns_meanwhile(session):
+    flow = weir.Flow("learning")
+    updates = flow.input("updates", "f64")
+    calls = flow.input("calls", "f64")
+    slope = calls.variable(
+        updates, init=lambda: np.float64(1), assign=lambda a, b: a + b, order="relaxed"
+    )
+    slope.map(lambda x, slope: slope * x).output("answers")
+    with session.serve(flow, "calls", "answers") as answer:
+        assert answer(2.0) == 2.0
+        job = session.attach(answer.id, inputs=["updates"], outputs=[])
+        assert list(job.inputs) == ["updates"] and not job.outputs
+        job.send("updates", [0.5, 1.0])
+        answers = [2.0]
+        while answers[-1] < 5.0:
+            answers.append(float(answer(2.0)))
+        assert set(answers) <= {2.0, 5.0}  # both are one batch
+        job.detach()
