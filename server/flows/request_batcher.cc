@@ -157,7 +157,7 @@ void RequestBatcher::TakeComplete(const v1::FlowComplete& complete) {
   std::lock_guard<std::mutex> lock(mutex_);
   while (!epochs_.empty() && (complete.finished() || epochs_.begin()->first < complete.epoch())) {
     auto over = epochs_.extract(epochs_.begin());
-    for (OnAnswer& on_answer : over.mapped().requests) {
+    for (OnAnswer& on_answer : over.mapped()) {
       if (on_answer == nullptr) continue;
       answers_.push_back({std::move(on_answer),
                           absl::NotFoundError("nothing came out of the flow for this record")});
@@ -176,19 +176,18 @@ void RequestBatcher::AddAnswer(int64_t epoch, int64_t origin,
                                absl::StatusOr<std::vector<Tensor>> columns) {
   const auto found = epochs_.find(epoch);
   const bool is_one = found != epochs_.end() && origin >= 0 &&
-                      origin < static_cast<int64_t>(found->second.requests.size()) &&
-                      found->second.requests[origin] != nullptr;
+                      origin < static_cast<int64_t>(found->second.size()) &&
+                      found->second[origin] != nullptr;
   if (!is_one) return;  // a second record for one request
-  answers_.push_back({std::exchange(found->second.requests[origin], nullptr), std::move(columns)});
-  if (--found->second.unanswered == 0) epochs_.erase(found);
+  answers_.push_back({std::exchange(found->second[origin], nullptr), std::move(columns)});
 }
 
 void RequestBatcher::End(const absl::Status& why) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!over_.ok()) return;
   over_ = why.ok() ? absl::AbortedError("the flow has ended") : why;
-  for (auto& [number, epoch] : epochs_) {
-    for (OnAnswer& on_answer : epoch.requests) {
+  for (auto& [epoch, requests] : epochs_) {
+    for (OnAnswer& on_answer : requests) {
       if (on_answer != nullptr) answers_.push_back({std::move(on_answer), over_});
     }
   }
@@ -235,14 +234,12 @@ bool RequestBatcher::SendOne() {
       const absl::Status fits = CheckRecord(waiting_.front().record);
       if (fits.ok()) {
         requests.push_back(std::move(waiting_.front()));
-        open.requests.push_back(std::move(requests.back().on_answer));
+        open.push_back(std::move(requests.back().on_answer));
       } else {
         answers_.push_back({std::move(waiting_.front().on_answer), fits});
       }
       waiting_.pop_front();
     }
-    open.unanswered = open.requests.size();
-    if (open.requests.empty()) epochs_.erase(epoch);
   }
   absl::Status taken;
   if (!requests.empty()) taken = gateway_.Take(attachment_, RecordsOf(requests, epoch));

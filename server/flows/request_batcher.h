@@ -4,11 +4,9 @@
 // execution.
 //
 // An epoch begins once `max_records` wait, or the oldest request has waited `max_wait`, while fewer
-// than `max_epochs` are under way; without `max_wait`, as soon as none is. It is under way until
-// all are answered, or nothing more can come out for it: what else the flow waits for (another
-// input that stays open) holds no call up. Each record has its number in the epoch as its origin,
-// which its answer brings back; so an answer depends on nothing but its request. A record whose
-// function fails (map with on_failure = "drop") fails alone.
+// than `max_epochs` are under way; without `max_wait`, as soon as none is. Each record has its
+// number in the epoch as its origin, which its answer brings back; so an answer depends on nothing
+// but its request. A record whose function fails (map with on_failure = "drop") fails alone.
 //
 // Thread-safe. Callbacks run on a thread of the coordinator or on that of a caller, with no lock
 // held.
@@ -71,10 +69,8 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
     OnAnswer on_answer;
     absl::StatusOr<std::vector<Tensor>> columns;
   };
-  struct Epoch {
-    std::vector<OnAnswer> requests;  // by origin; those that are answered are empty
-    size_t unanswered = 0;
-  };
+  // Requests of an epoch by origin; those that are answered are empty.
+  using Epoch = std::vector<OnAnswer>;
 
   RequestBatcher(FlowGateway gateway, BatchingOptions options, std::shared_ptr<EventLoop> loop);
 

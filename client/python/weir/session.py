@@ -94,8 +94,7 @@ class Session:
         """Attaches to a flow that is deployed, by the id of its job.
 
         Args:
-          inputs, outputs: names of those to feed and to take, such as what a `Service` has left of
-            a flow; by default all.
+          inputs, outputs: names of those to feed and to take; by default all.
 
         Returns: a `weir.flow.Job`. Outputs continue behind what was taken last.
 

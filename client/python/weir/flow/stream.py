@@ -181,8 +181,7 @@ class Stream:
           keys: how many of the first columns are the key; 0, there is one value.
           order: "time", a read sees exactly the updates at its time and before; updates of a time
             are assigned in the order of records. "relaxed", a read sees those that came so far: no
-            wait, and results that depend on timing; for calls (`Session.serve`), whose epochs have
-            nothing to do with those of updates.
+            wait, and results that depend on timing.
         """
         started = self._trace("init", init, types=functions.taken_of(init, self.types[:keys]))
         given = tuple(updates.types[keys:]) if isinstance(updates, Stream) else ()
