@@ -34,12 +34,6 @@ DEFECTS = [
         "",
     ),
     (
-        "a source holds an epoch that it has left",
-        CALLS,
-        "      if (activation.next_epoch() <= time.epoch()) return;\n",
-        "      if (activation.next_epoch() <= time.epoch() + 1) return;\n",
-    ),
-    (
         "a source lets go of an epoch that it is at",
         READ,
         "      activation->Advance(files_.begin()->first.first);\n",
