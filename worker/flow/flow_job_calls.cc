@@ -57,8 +57,7 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
 }
 
 bool FlowJob::IsShort(const FlowCall& call, int64_t short_ns) const {
-  const std::optional<int64_t> ns =
-      slots_[call.id.value()]->Predict(call.batch.columns.empty() ? 1 : call.batch.size());
+  const std::optional<int64_t> ns = slots_[call.id.value()]->Predict(call);
   return ns.has_value() && *ns < short_ns;
 }
 

@@ -6,7 +6,9 @@
 namespace weir {
 namespace {
 
-// Frames that one call takes together.
+// Frames that one call takes together: up to so many records that a call of its own would cost more
+// than copying the next ones.
+constexpr int64_t kEnoughRecords = int64_t{8} << 10;
 constexpr int64_t kMostRecords = int64_t{64} << 10;
 constexpr int64_t kMostBytes = int64_t{4} << 20;
 
@@ -49,9 +51,10 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
     batches.push_back(std::move(frame.batch));
     queue.pop_front();
   } while (!queue.empty() && queue.front().time == call->activation.time() &&
-           records + queue.front().batch.size() <= kMostRecords &&
+           records < kEnoughRecords && records + queue.front().batch.size() <= kMostRecords &&
            bytes + queue.front().bytes <= kMostBytes);
   call->batch = ConcatBatches(batches, def_.input_types[input]);
+  call->records = records;
   queued_frames_ -= static_cast<int64_t>(batches.size());
   queued_bytes_ -= bytes;
   stats_.frames += static_cast<int64_t>(batches.size());
@@ -97,13 +100,18 @@ std::unique_ptr<FlowCall> VertexSlot::TakeComplete(const FlowProgress& progress)
 void VertexSlot::OnDone(const FlowCall& call) {
   --running_;
   stats_.busy_ns += call.run_ns;
+  if (call.kind == FlowCall::Kind::kNotify) {
+    notify_pace_.Took(1, call.run_ns);
+  } else {
+    frames_pace_.Took(std::max<int64_t>(call.records, 1), call.run_ns);
+  }
   stats_.dropped += call.activation.dropped();
   if (running_ == 0 && vertex_ != nullptr) stats_.state_bytes = vertex_->state_bytes();
 }
 
-std::optional<int64_t> VertexSlot::Predict(int64_t records) const {
-  if (stats_.records == 0) return std::nullopt;
-  return stats_.busy_ns / stats_.records * std::max<int64_t>(records, 1);
+std::optional<int64_t> VertexSlot::Predict(const FlowCall& call) const {
+  if (call.kind == FlowCall::Kind::kNotify) return notify_pace_.Predict(1);
+  return frames_pace_.Predict(call.records);
 }
 
 template <class PartOf>

@@ -13,6 +13,7 @@
 
 #include "common/flow/record_batch.h"
 #include "common/timely/timestamp.h"
+#include "worker/flow/call_pace.h"
 #include "worker/flow/flow_call.h"
 #include "worker/flow/flow_progress.h"
 #include "worker/flow/vertex.h"
@@ -61,8 +62,8 @@ class VertexSlot {
     return running() ? now - began_ : absl::ZeroDuration();
   }
 
-  // What a call of so many records takes if it goes on as before; nothing before the first one.
-  std::optional<int64_t> Predict(int64_t records) const;
+  // What a call takes if it goes on as before; nothing before the first one of its kind.
+  std::optional<int64_t> Predict(const FlowCall& call) const;
 
   // Tells a vertex that keeps state which times are over, in the loop and outside of it.
   void DropState(const FlowProgress& progress);
@@ -97,6 +98,8 @@ class VertexSlot {
   std::set<Timestamp> outer_;          // times outside of the loop of which there may be state
   int running_ = 0;
   absl::Time began_;
+  CallPace frames_pace_;
+  CallPace notify_pace_;  // for each call: what it sends is not known before
   VertexStats stats_;
 };
 
