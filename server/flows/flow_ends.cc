@@ -172,8 +172,8 @@ FlowStats FlowCore::Stats() const {
     if (flow.stage < Stage::kRunning) ++stats.waiting;
     if (flow.progress != nullptr) AddTo(&stats.progress, flow.progress->counters());
     for (const auto& [worker, report] : flow.reports) {
-      stats.kept_bytes += report.kept_bytes();
-      stats.spilled_bytes += report.spilled_bytes();
+      stats.kept_bytes += report.message.kept_bytes();
+      stats.spilled_bytes += report.message.spilled_bytes();
     }
   }
   return stats;

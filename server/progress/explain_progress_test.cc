@@ -31,6 +31,11 @@ class PlantedStall : public ::testing::Test {
     }
     return lines;
   }
+  std::string Explain(std::string_view vertex, int input) const {
+    const JobProgress& job = *job_.progress;
+    return *ExplainFrontier(job, vertex, input, *WaitsAt(job, vertex, input), job_.now);
+  }
+  std::string Dumped() const { return Dump(*job_.progress, WaitsOf(*job_.progress), job_.now); }
   LocationId request(VertexId vertex, int input) const {
     return job_.topology->request(vertex, input);
   }
@@ -132,21 +137,19 @@ TEST_F(PlantedStall, AVariableThatWaitsForItsTurnIsNamedWithWhatItWaitsFor) {
       "meanwhile\n"
       "  'load' waits for its turn at (4), as (2) may still come to input 0: worker 'b' has held 1 "
       "request at input 0 for 1s\n";
-  EXPECT_EQ(*ExplainFrontier(*job_.progress, "join", 1, job_.now),
+  EXPECT_EQ(Explain("join", 1),
             "the frontier of input 1 of 'join' is {(2)}, held back by\n"
             "  source 'images' is open at (2): worker 'b' has held 1 capability at output 0 for "
             "1s; client 'feeder' feeds it\n" +
                 turn);
-  EXPECT_THAT(Dump(*job_.progress, job_.now), testing::EndsWith(turn));
+  EXPECT_THAT(Dumped(), testing::EndsWith(turn));
   // What does not lead there is not named.
-  EXPECT_THAT(*ExplainFrontier(*job_.progress, "load", 0, job_.now),
-              testing::Not(HasSubstr("meanwhile")));
+  EXPECT_THAT(Explain("load", 0), testing::Not(HasSubstr("meanwhile")));
   // Its turn comes.
   ASSERT_TRUE(job_.Do(2, {{{job_.out(), {5}}, 1}, {{job_.out(), {2}}, -1}}).ok());
   job_.Propagate();
-  EXPECT_THAT(*ExplainFrontier(*job_.progress, "join", 1, job_.now),
-              HasSubstr("'load' waits to be served at (4)"));
-  EXPECT_THAT(Dump(*job_.progress, job_.now), testing::Not(HasSubstr("meanwhile")));
+  EXPECT_THAT(Explain("join", 1), HasSubstr("'load' waits to be served at (4)"));
+  EXPECT_THAT(Dumped(), testing::Not(HasSubstr("meanwhile")));
 }
 
 TEST_F(PlantedStall, SharesOfWorkersAreToldApartOldestFirst) {

@@ -119,8 +119,8 @@ DEFECTS = [
     (
         "new left records meet new right ones twice",
         JOIN,
-        "static_cast<int64_t>(other_) >= sides_[0].first_new)",
-        "static_cast<int64_t>(other_) < 0)",
+        "static_cast<int64_t>(other) >= sides_[0].first_new)",
+        "static_cast<int64_t>(other) < 0)",
     ),
     (
         "a join does not look for what was taken back",

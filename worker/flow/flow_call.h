@@ -38,6 +38,7 @@ struct FlowCall {
   const int input;            // of a notification: where it was asked for
   RecordBatch batch;          // of all frames together
   std::vector<Frame> frames;  // none for others than kFrames
+  int64_t records = 0;        // of all frames together
   VertexActivation activation;
 
   absl::Status status;

@@ -10,7 +10,9 @@
 namespace weir {
 namespace {
 
-// Frames that one call takes together.
+// Frames that one call takes together: up to so many records that a call of its own would cost more
+// than copying the next ones.
+constexpr int64_t kEnoughRecords = int64_t{8} << 10;
 constexpr int64_t kMostRecords = int64_t{64} << 10;
 constexpr int64_t kMostBytes = int64_t{4} << 20;
 // And frames that it looks at: records that take different ways through a loop come in ever smaller
@@ -74,7 +76,8 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
       ++at;
       continue;
     }
-    const bool fits = records + frame.records <= kMostRecords && bytes + frame.bytes <= kMostBytes;
+    const bool fits = records < kEnoughRecords && records + frame.records <= kMostRecords &&
+                      bytes + frame.bytes <= kMostBytes;
     if (!batches.empty() && !fits) break;
     records += frame.records;
     bytes += frame.bytes;
@@ -83,6 +86,7 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
     queue.erase(queue.begin() + static_cast<int64_t>(at));
   }
   call->batch = ConcatBatches(batches, def_.input_types[input]);
+  call->records = records;
   queued_frames_ -= static_cast<int64_t>(batches.size());
   queued_bytes_ -= bytes;
   stats_.frames += static_cast<int64_t>(batches.size());
@@ -128,10 +132,10 @@ std::unique_ptr<FlowCall> VertexSlot::TakeComplete(const FlowProgress& progress)
 void VertexSlot::OnDone(const FlowCall& call) {
   std::erase_if(calls_, [&](const CallUnderWay& one) { return one.call == &call; });
   stats_.busy_ns += call.run_ns;
-  if (call.kind == FlowCall::Kind::kFrames) {
-    frames_ns_ += call.run_ns;
-  } else if (call.kind == FlowCall::Kind::kNotify) {
-    notify_ns_ = {call.run_ns, notify_ns_[0]};
+  if (call.kind == FlowCall::Kind::kNotify) {
+    notify_pace_.Took(1, call.run_ns);
+  } else if (call.kind == FlowCall::Kind::kFrames) {
+    frames_pace_.Took(std::max<int64_t>(call.records, 1), call.run_ns);
   }
   stats_.dropped += call.activation.dropped();
   if (call.kind == FlowCall::Kind::kTurn) {
@@ -175,13 +179,8 @@ void VertexSlot::Describe(absl::Time now, v1::FlowReport::Vertex* report) const 
 
 std::optional<int64_t> VertexSlot::Predict(const FlowCall& call) const {
   if (call.kind == FlowCall::Kind::kTurn) return std::nullopt;
-  if (call.kind == FlowCall::Kind::kNotify) {
-    const int64_t ns = std::max(notify_ns_[0], notify_ns_[1]);
-    if (ns < 0) return std::nullopt;
-    return ns;
-  }
-  if (frames_ns_ == 0) return std::nullopt;  // the first one may not be over yet
-  return frames_ns_ / stats_.records * std::max<int64_t>(call.batch.size(), 1);
+  if (call.kind == FlowCall::Kind::kNotify) return notify_pace_.Predict(1);
+  return frames_pace_.Predict(call.records);
 }
 
 template <class PartOf>

@@ -3,7 +3,6 @@
 #ifndef WEIR_WORKER_FLOW_VERTEX_SLOT_H_
 #define WEIR_WORKER_FLOW_VERTEX_SLOT_H_
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -16,6 +15,7 @@
 #include "common/flow/record_batch.h"
 #include "common/timely/timestamp.h"
 #include "weir/v1/flow.pb.h"
+#include "worker/flow/call_pace.h"
 #include "worker/flow/flow_call.h"
 #include "worker/flow/flow_progress.h"
 #include "worker/flow/memory/flow_memory.h"
@@ -76,8 +76,7 @@ class VertexSlot {
   // What it does and waits for at the moment.
   void Describe(absl::Time now, v1::FlowReport::Vertex* report) const;
 
-  // What a call takes if it goes on as before: by its records, or as long as the longer one of the
-  // last two for complete times. Nothing before the first one.
+  // What a call takes if it goes on as before; nothing before the first one of its kind.
   std::optional<int64_t> Predict(const FlowCall& call) const;
 
   // Tells a vertex that keeps state which times are over, in the loop and outside of it.
@@ -112,12 +111,12 @@ class VertexSlot {
   int next_input_ = 0;                           // whose turn it is
   int64_t queued_frames_ = 0;
   int64_t queued_bytes_ = 0;
-  MemoryCharge charge_;                          // of frames in memory
-  int64_t frames_ns_ = 0;                        // that calls for frames took
-  std::array<int64_t, 2> notify_ns_ = {-1, -1};  // the last two for complete times; none: below 0
+  MemoryCharge charge_;                // of frames in memory
   std::map<Timestamp, int> requests_;  // times in the total order, and the inputs asked at
   std::set<Timestamp> with_state_;     // times of which there may be state
   std::set<Timestamp> outer_;          // times outside of the loop of which there may be state
+  CallPace frames_pace_;
+  CallPace notify_pace_;  // for each call: what it sends is not known before
   // Those under way, oldest first.
   struct CallUnderWay {
     const FlowCall* call;

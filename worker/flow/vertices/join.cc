@@ -32,23 +32,31 @@ class JoinState : public VertexState {
     }
     phase_ = kNewLeft;
     new_row_ = 0;
-    other_ = KeyIndex::kNone;
-    Seek();
+    FillWalks();
     return absl::OkStatus();
   }
 
-  bool done() const override { return phase_ == kDone; }
+  bool done() const override { return walks_.empty(); }
 
   absl::StatusOr<RecordBatch> Next(int64_t most) override {
     std::vector<uint32_t> pairs[2];  // left and right records
     while (!done() && static_cast<int64_t>(pairs[0].size()) < most) {
-      const auto record = static_cast<uint32_t>(now().first_new + new_row_);
-      pairs[phase_ == kNewLeft ? 0 : 1].push_back(record);
-      pairs[phase_ == kNewLeft ? 1 : 0].push_back(other_);
-      other_ = others().Before(other_);
-      if (other_ != KeyIndex::kNone) continue;
-      ++new_row_;
-      Seek();
+      std::vector<uint32_t>& news = pairs[phase_ == kNewLeft ? 0 : 1];
+      std::vector<uint32_t>& olds = pairs[phase_ == kNewLeft ? 1 : 0];
+      for (size_t i = 0; i < walks_.size() && static_cast<int64_t>(news.size()) < most;) {
+        Walk& walk = walks_[i];
+        news.push_back(walk.record);
+        olds.push_back(walk.other);
+        walk.other = others().Before(walk.other);
+        if (walk.other == KeyIndex::kNone) {
+          walk = walks_.back();
+          walks_.pop_back();
+        } else {
+          others().Prefetch(walk.other);
+          ++i;
+        }
+      }
+      if (walks_.size() < kMostWalks / 2) FillWalks();
     }
     return PairsOf(pairs[0], pairs[1]);
   }
@@ -65,6 +73,14 @@ class JoinState : public VertexState {
  private:
   // New left records meet all right ones, then new right records the left ones before them.
   enum Phase { kNewLeft, kNewRight, kDone };
+
+  // A new record, and its partner in the next pair: the chain of partners is somewhere in memory at
+  // each step, so several are walked at a time, each step asked for a round before.
+  struct Walk {
+    uint32_t record;
+    uint32_t other;
+  };
+  static constexpr size_t kMostWalks = 32;
 
   struct Side {
     std::unique_ptr<JoinedSide> records;
@@ -111,22 +127,33 @@ class JoinState : public VertexState {
   const Side& now() const { return sides_[phase_ == kNewLeft ? 0 : 1]; }
   const JoinedSide& others() const { return *sides_[phase_ == kNewLeft ? 1 : 0].records; }
 
-  // To the first pair of the new record new_row_ or one behind it.
-  void Seek() {
-    for (; phase_ != kDone; ++new_row_) {
+  // Begins with the partners of more new records; of those of the next phase once all of this one
+  // are done.
+  void FillWalks() {
+    while (phase_ != kDone && walks_.size() < kMostWalks) {
       if (new_row_ == static_cast<int64_t>(now().new_keys.size())) {
+        if (!walks_.empty()) return;
         phase_ = phase_ == kNewLeft ? kNewRight : kDone;
-        new_row_ = -1;
+        new_row_ = 0;
         continue;
       }
-      other_ = others().Newest(now().new_keys[new_row_]);
-      // Left records of this time have met the new right ones already.
-      while (phase_ == kNewRight && other_ != KeyIndex::kNone &&
-             static_cast<int64_t>(other_) >= sides_[0].first_new) {
-        other_ = others().Before(other_);
+      const uint32_t other = FirstPartner(now().new_keys[new_row_]);
+      if (other != KeyIndex::kNone) {
+        walks_.push_back({static_cast<uint32_t>(now().first_new + new_row_), other});
+        others().Prefetch(other);
       }
-      if (other_ != KeyIndex::kNone) return;
+      ++new_row_;
     }
+  }
+
+  uint32_t FirstPartner(uint32_t key) const {
+    uint32_t other = others().Newest(key);
+    // Left records of this time have met the new right ones already.
+    while (phase_ == kNewRight && other != KeyIndex::kNone &&
+           static_cast<int64_t>(other) >= sides_[0].first_new) {
+      other = others().Before(other);
+    }
+    return other;
   }
 
   RecordBatch PairsOf(absl::Span<const uint32_t> left, absl::Span<const uint32_t> right) const {
@@ -155,8 +182,8 @@ class JoinState : public VertexState {
   std::unique_ptr<KeyIndex> index_;
   Side sides_[2];  // left, right
   Phase phase_ = kDone;
-  int64_t new_row_ = 0;  // of the new records of the phase
-  uint32_t other_ = 0;   // its partner in the next pair
+  int64_t new_row_ = 0;  // the next of the new records of the phase
+  std::vector<Walk> walks_;
 };
 
 }  // namespace
