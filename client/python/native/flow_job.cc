@@ -59,10 +59,15 @@ FlowJob::Held::~Held() {
   attached_.reset();
 }
 
-FlowJob::FlowJob(std::shared_ptr<Session> session, std::string id) : id_(std::move(id)) {
+FlowJob::FlowJob(std::shared_ptr<Session> session, std::string id, const Names& inputs,
+                 const Names& outputs)
+    : id_(std::move(id)) {
   attached_ = std::make_shared<Attached>(Attached{std::move(session), nullptr});
-  auto flow = Await(std::nullopt, kAttachPeriod, [this](absl::Time deadline) {
-    return DeployedFlow::Attach(attached_->session, id_, {}, deadline);
+  AttachOptions options;
+  options.inputs = inputs;
+  options.outputs = outputs;
+  auto flow = Await(std::nullopt, kAttachPeriod, [&](absl::Time deadline) {
+    return DeployedFlow::Attach(attached_->session, id_, options, deadline);
   });
   attached_->flow = ValueOrRaise(std::move(flow));
 }

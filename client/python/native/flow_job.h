@@ -23,7 +23,10 @@ using Timeout = std::optional<double>;
 class FlowJob {
  public:
   // Attaches to a flow that is deployed, and waits until it runs.
-  FlowJob(std::shared_ptr<Session> session, std::string id);
+  // To these inputs and outputs; nothing: all.
+  using Names = std::optional<std::vector<std::string>>;
+  FlowJob(std::shared_ptr<Session> session, std::string id, const Names& inputs,
+          const Names& outputs);
   ~FlowJob() { Detach(); }
 
   const std::string& id() const { return id_; }

@@ -135,9 +135,10 @@ class PySession {
         .id();
   }
 
-  std::unique_ptr<FlowJob> Attach(const std::string& id) {
+  std::unique_ptr<FlowJob> Attach(const std::string& id, const FlowJob::Names& inputs,
+                                  const FlowJob::Names& outputs) {
     CheckOpen();
-    return std::make_unique<FlowJob>(session_, id);
+    return std::make_unique<FlowJob>(session_, id, inputs, outputs);
   }
 
   // One record into a deployed flow; returns the columns of the one that comes out for it.
@@ -352,7 +353,8 @@ void BindSession(py::module_& module) {
            py::arg("workers"), py::arg("memory_budget") = 0)
       .def("explain", &PySession::Explain)
       .def("deploy", &PySession::Deploy)
-      .def("attach", &PySession::Attach)
+      .def("attach", &PySession::Attach, py::arg("id"), py::arg("inputs") = py::none(),
+           py::arg("outputs") = py::none())
       .def("call_flow", &PySession::CallFlow)
       .def("cancel", &PySession::Cancel)
       .def("workers", &PySession::Workers)

@@ -81,6 +81,28 @@ def test_what_a_variable_needs(flow):
     assert flow.text().count("func @") == 2
 
 
+def test_a_client_for_what_reads_and_one_for_what_updates(session):
+    flow = weir.Flow("shared")
+    updates, reads = flow.input("updates", "i64"), flow.input("reads", "i64")
+    reads.variable(updates, init=lambda: np.int64(5), assign=lambda a, b: b).output("values")
+    with session.deploy(flow) as job:
+        job.detach()
+        reader = session.attach(job.id, inputs=["reads"])
+        writer = session.attach(job.id, inputs=["updates"], outputs=[])
+        assert list(reader.inputs) == ["reads"] and list(reader.outputs) == ["values"]
+        assert list(writer.inputs) == ["updates"] and not writer.outputs
+        writer.send("updates", [7], epoch=1)
+        writer.close()
+        reader.send("reads", [0])
+        reader.send("reads", [0], epoch=1)
+        reader.close()
+        found = dict(reader.results("values", timeout=60))
+        assert found[0][1].tolist() == [5] and found[1][1].tolist() == [7]
+        reader.wait(timeout=60)
+        reader.detach()
+        writer.detach()
+
+
 def growing(flow, epochs):
     """Returns: a stream of numbers, each that of the epoch before and one of an earlier epoch."""
     x = flow.input("x", "i64")

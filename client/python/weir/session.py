@@ -90,14 +90,17 @@ class Session:
         place = "%s:%d" % location.of_caller()
         return self._native.deploy(flow.text(), place, self._workers or 0)
 
-    def attach(self, job_id):
+    def attach(self, job_id, inputs=None, outputs=None):
         """Attaches to a flow that is deployed, by the id of its job.
+
+        Args:
+          inputs, outputs: names of those to feed and to take; by default all.
 
         Returns: a `weir.flow.Job`. Outputs continue behind what was taken last.
 
         Raises: NotFound; FailedPrecondition if another client is attached to it.
         """
-        job = flow_job.Job(self._native.attach(job_id))
+        job = flow_job.Job(self._native.attach(job_id, inputs, outputs))
         self._jobs.add(job)
         return job
 
