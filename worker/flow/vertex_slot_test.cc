@@ -27,12 +27,12 @@ std::vector<int64_t> ValuesOf(const FlowCall& call) {
 
 TEST(VertexSlot, FramesOfOneTimeThatWaitNearEachOtherAreTakenTogether) {
   const FlowVertex def = TwoInputs();
-  VertexSlot slot(VertexId(0), def, nullptr);
-  slot.AddFrame(0, {0, 5}, Records({1, 2}), 0);
-  slot.AddFrame(1, {0, 5}, Records({9}), 2);
-  slot.AddFrame(0, {1, 3}, Records({3}), 0);
-  slot.AddFrame(0, {0, 5}, Records({4}), 1);
-  slot.AddFrame(0, {1, 3}, Records({5}), 0);
+  VertexSlot slot(VertexId(0), def, nullptr, nullptr);
+  ASSERT_TRUE(slot.AddFrame(0, {0, 5}, Records({1, 2}), 0).ok());
+  ASSERT_TRUE(slot.AddFrame(1, {0, 5}, Records({9}), 2).ok());
+  ASSERT_TRUE(slot.AddFrame(0, {1, 3}, Records({3}), 0).ok());
+  ASSERT_TRUE(slot.AddFrame(0, {0, 5}, Records({4}), 1).ok());
+  ASSERT_TRUE(slot.AddFrame(0, {1, 3}, Records({5}), 0).ok());
   const auto first = slot.TakeFrames();
   EXPECT_EQ(first->activation.time(), Timestamp({0, 5}));
   EXPECT_EQ(ValuesOf(*first), (std::vector<int64_t>{1, 2, 4}));
@@ -51,19 +51,23 @@ TEST(VertexSlot, FramesOfOneTimeThatWaitNearEachOtherAreTakenTogether) {
 // What is far behind waits, and a call takes no more than 64 Ki records but for a larger frame.
 TEST(VertexSlot, ACallTakesNoMoreThanItShould) {
   const FlowVertex def = TwoInputs();
-  VertexSlot slot(VertexId(0), def, nullptr);
-  slot.AddFrame(0, {0}, Records({1}), 0);
-  for (int64_t i = 0; i < 1000; ++i) slot.AddFrame(0, {1 + i % 2}, Records({i}), 0);
-  slot.AddFrame(0, {0}, Records({2}), 0);
+  VertexSlot slot(VertexId(0), def, nullptr, nullptr);
+  ASSERT_TRUE(slot.AddFrame(0, {0}, Records({1}), 0).ok());
+  for (int64_t i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(slot.AddFrame(0, {1 + i % 2}, Records({i}), 0).ok());
+  }
+  ASSERT_TRUE(slot.AddFrame(0, {0}, Records({2}), 0).ok());
   EXPECT_EQ(ValuesOf(*slot.TakeFrames()), std::vector<int64_t>{1});
   int64_t records = 0;
   while (const auto call = slot.TakeFrames()) records += call->batch.size();
   EXPECT_EQ(records, 1001);
 
   const std::vector<int64_t> many(40 << 10, 7);
-  for (int i = 0; i < 3; ++i) slot.AddFrame(0, {0}, Records(many), 0);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(slot.AddFrame(0, {0}, Records(many), 0).ok());
+  }
   EXPECT_EQ(slot.TakeFrames()->frames.size(), 1u);
-  slot.AddFrame(0, {0}, Records(std::vector<int64_t>(100 << 10, 7)), 0);
+  ASSERT_TRUE(slot.AddFrame(0, {0}, Records(std::vector<int64_t>(100 << 10, 7)), 0).ok());
   EXPECT_EQ(slot.TakeFrames()->frames.size(), 1u);
   EXPECT_EQ(slot.TakeFrames()->frames.size(), 1u);
   EXPECT_EQ(slot.TakeFrames()->batch.size(), 100 << 10);

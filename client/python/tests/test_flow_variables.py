@@ -96,8 +96,8 @@ def test_a_client_for_what_reads_and_one_for_what_updates(session):
         reader.send("reads", [0])
         reader.send("reads", [0], epoch=1)
         reader.close()
-        found = {epoch: values[1].tolist() for epoch, values in reader.results("values", timeout=60)}
-        assert found == {0: [5], 1: [7]}
+        found = dict(reader.results("values", timeout=60))
+        assert found[0][1].tolist() == [5] and found[1][1].tolist() == [7]
         reader.wait(timeout=60)
         reader.detach()
         writer.detach()
