@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/flow/flow_text.h"
 #include "common/flow/flow_wire.h"
 #include "common/flow/reference_flow.h"
+#include "common/flow/scratch_directory_testing.h"
 #include "tests/cluster/example_flows.h"
 
 namespace weir {
@@ -377,6 +379,33 @@ flow @twice {
         cluster.failure().message(),
         HasSubstr("'both' (zip) at time (0): input 0 has more than one record of origin 3"));
   }
+}
+
+TEST(FlowSimulation, EpochsAreCompleteWhileASourceReadsOn) {
+  const ScratchDirectory scratch;
+  constexpr int64_t kRows = 12;
+  for (const char* name : {"a.csv", "b.csv", "c.csv"}) {
+    std::string text;
+    for (int64_t row = 0; row < kRows; ++row) StrAppend(&text, row, "\n");
+    scratch.Write(name, text);
+  }
+  const auto flow =
+      FlowOf(StrCat("flow @f {\n %in = read_files() {glob = \"", scratch.path(),
+                    "/*.csv\", types = [\"i64[]\"], rows = 1}\n", " %out = output(%in)\n}"));
+  const VertexId out = flow->FindVertex("out");
+  std::set<int64_t> open;  // epochs that were the first to be open, in some run
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    FlowSimulation cluster(flow, {.workers = static_cast<int>(1 + seed % 3), .seed = seed});
+    const JobProgress& progress = cluster.progress();
+    while (cluster.Step()) {
+      if (progress.state() != JobProgress::State::kRunning) continue;
+      const LocationId input = progress.topology().input(out, 0);
+      for (const Timestamp& time : progress.tracker().frontier(input)) open.insert(time.epoch());
+    }
+    EXPECT_EQ(progress.state(), JobProgress::State::kCompleted);
+    EXPECT_EQ(cluster.failure(), absl::OkStatus());
+  }
+  EXPECT_EQ(open.size(), static_cast<size_t>(kRows));
 }
 
 }  // namespace

@@ -34,6 +34,12 @@ DEFECTS = [
         "",
     ),
     (
+        "a source is late to say how far it is",
+        CALLS,
+        "      if (activation.next_epoch() <= time.epoch()) return;\n",
+        "      if (activation.next_epoch() <= time.epoch() + 1) return;\n",
+    ),
+    (
         "a source lets go of an epoch that it is at",
         READ,
         "      activation->Advance(files_.begin()->first.first);\n",
