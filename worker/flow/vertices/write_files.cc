@@ -86,8 +86,10 @@ class WriteFilesVertex : public Vertex {
     const auto [at, is_new] = waiting_.try_emplace(activation->time());
     if (is_new) activation->NotifyAt(0, activation->time());
     kept_bytes_ -= at->second.bytes();
-    at->second.Add(std::move(batch), form_.input_types[0]);
+    spilled_bytes_ -= at->second.spilled_bytes();
+    WEIR_RETURN_IF_ERROR(at->second.Add(std::move(batch), form_.input_types[0]));
     kept_bytes_ += at->second.bytes();
+    spilled_bytes_ += at->second.spilled_bytes();
     return absl::OkStatus();
   }
 
@@ -96,7 +98,9 @@ class WriteFilesVertex : public Vertex {
     if (file_ == nullptr) {
       auto found = waiting_.extract(activation->time());
       kept_bytes_ -= found.mapped().bytes();
-      RecordBatch records = MergeRecords(found.mapped().Take(), form_.input_types[0]);
+      spilled_bytes_ -= found.mapped().spilled_bytes();
+      const RecordType& type = form_.input_types[0];
+      RecordBatch records = MergeRecords(found.mapped().Take(type), type);
       if (records.empty()) return absl::OkStatus();
       file_ = std::make_unique<EpochFile>(std::move(records), writer_.get());
       WEIR_RETURN_IF_ERROR(file_->Begin(data_, pattern_, activation->time().epoch(), part_));
@@ -115,6 +119,7 @@ class WriteFilesVertex : public Vertex {
   int64_t state_bytes() const override {
     return kept_bytes_ + (file_ == nullptr ? 0 : file_->bytes());
   }
+  int64_t spilled_bytes() const override { return spilled_bytes_; }
 
  private:
   const FlowVertex& form_;
@@ -124,6 +129,7 @@ class WriteFilesVertex : public Vertex {
   const std::unique_ptr<const RecordWriter> writer_;
   std::map<Timestamp, KeptRecords> waiting_;  // until their epoch is complete
   int64_t kept_bytes_ = 0;
+  int64_t spilled_bytes_ = 0;
   std::unique_ptr<EpochFile> file_;  // of the epoch that is complete
 };
 
