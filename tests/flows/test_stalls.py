@@ -18,12 +18,12 @@ LASTED = 1.0
 
 
 class Explained:
-    """What a flow, or a vertex of it, waits for, as a text and as data."""
+    """What a flow, or a vertex of it, waits for, as a text and as data of one moment."""
 
     def __init__(self, cluster, job, vertex=None):
         where = [job] if vertex is None else [job, vertex]
-        self.text = cluster.weir("explain-frontier", *where).stdout
         found = cluster.json("explain-frontier", *where)
+        self.text = found["text"]
         self.waits = found.get("waits", [])
 
     def only(self, vertex, kind):
@@ -104,10 +104,15 @@ def test_a_client_that_died(three):
 
 
 def busiest(cluster):
-    """Returns: the worker that uses most of the processor."""
+    """Returns: the worker that is the first to use half a second of a processor."""
     before = {name: cluster.processor_seconds(name) for name in cluster.workers}
-    time.sleep(0.5)
-    return max(cluster.workers, key=lambda name: cluster.processor_seconds(name) - before[name])
+
+    def used(name):
+        return cluster.processor_seconds(name) - before[name]
+
+    return wait_until(
+        lambda: next((name for name in cluster.workers if used(name) >= 0.5), None), "one is busy"
+    )
 
 
 def test_a_slow_kernel(three, deploy):
@@ -215,41 +220,65 @@ def test_workers_that_are_not_there(three, deploy, tmp_path):
     cluster.weir("cancel", job)
 
 
-# The last two lose a worker, so each has a cluster of its own.
+# The last two lose a worker, so each has a cluster of its own; and another one if the worker was
+# given up before anybody could ask, as the machine had other things to do.
+
+
+def first_that(is_it, cluster, job):
+    """Returns: the first explanation of which this is so; None if the flow ends before."""
+
+    def seen():
+        found = Explained(cluster, job.id)
+        return found if is_it(found.text) or "has ended" in found.text else None
+
+    found = wait_until(seen, "it is explained, or ends")
+    return found if is_it(found.text) else None
+
+
+def is_seen(check, start_cluster):
+    for _ in range(5):
+        with start_cluster(3) as (cluster, session):
+            job = session.deploy(stalled.word_count())
+            job.send("words", [1, 2])
+            if check(cluster, job):
+                job.detach()
+                return True
+            job.detach()
+    return False
 
 
 def test_a_worker_that_does_not_answer(start_cluster):
-    with start_cluster(3) as (cluster, session):
-        job = session.deploy(stalled.word_count())
-        job.send("words", [1, 2])
+    def check_silence(cluster, job):
         cluster.pause("w2")
         job.advance("words", 1)
-        found = wait_until(
-            lambda: "nothing has been heard" in (e := Explained(cluster, job.id)).text and e,
-            "it is silent for a second",
-        )
+        found = first_that(lambda text: "nothing has been heard" in text, cluster, job)
+        if found is None:
+            return False
         (wait,) = (w for w in found.waits if w["vertex"] == "words" and times(w) == [0])
         assert wait["workers"] == ["w2"] and int(wait["count"]) == 1
         assert "it was moved to 1, which has not come from there yet" in wait["detail"]
-        assert "nothing has been heard of worker 'w2' for 1." in wait["detail"]
+        silent_for = wait["detail"].split("heard of worker 'w2' for ")[1]
+        assert silent_for.endswith("s") and float(silent_for[:-1]) >= 1
         # It is given up: the flow fails, and says by whom.
         with pytest.raises(weir.Error, match="worker w2 was lost: silent for"):
             job.wait(timeout=60)
         ended = Explained(cluster, job.id).text
         assert "has ended: FAILED: worker w2 was lost" in ended
         assert "source 'words' is open at (0): worker 'w2'" in ended
-        job.detach()
+        return True
+
+    assert is_seen(check_silence, start_cluster)
 
 
 def test_a_cancel_that_a_worker_does_not_answer(start_cluster):
-    with start_cluster(3) as (cluster, session):
-        job = session.deploy(stalled.word_count())
-        job.send("words", [1, 2])
+    waits = "the cancel waits for worker 'w3' to stop or to be given up"
+
+    def check_cancel(cluster, job):
         cluster.pause("w3")
         job.cancel()
-        found = Explained(cluster, job.id).text
-        assert "the cancel waits for worker 'w3' to stop or to be given up" in found
-        assert "the end on w3" in cluster.weir("status", job.id).stdout
+        found = first_that(lambda text: waits in text, cluster, job)
         with pytest.raises(weir.Cancelled):
             job.wait(timeout=60)
-        job.detach()
+        return found is not None
+
+    assert is_seen(check_cancel, start_cluster)
