@@ -74,7 +74,7 @@ class RandomVertices {
     if (out.is_unique && other_unique && streams_.Chance(0.4)) return Zip(from, *other_unique);
     if (out.is_unique && streams_.Chance(0.15)) return Branches(from);
     if (streams_.Chance(0.3)) return Reduce(from);
-    switch (streams_.Below(12)) {
+    switch (streams_.Below(13)) {
       case 0:
         out.type = {I64(), F32()};
         streams_.AddVertex("map", {from}, Calls(functions_.Pair(type)), {out});
@@ -115,6 +115,7 @@ class RandomVertices {
         streams_.AddVertex("collect", {from}, Calls(functions_.Extent(type)), {out});
         return;
       case 6:
+      case 11:
         return variables_.Add(from);
       default:
         break;

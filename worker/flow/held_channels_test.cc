@@ -39,8 +39,17 @@ TEST(HeldChannels, AVertexWaitsForAllThatReadFromIt) {
 TEST(HeldChannels, InsideOfLoopsNobodyWaits) {
   EXPECT_THAT(Held("loop @l %a = enter(%in) {loop = \"l\"} %b = concat(%a, %c)\n"
                    "%c = feedback(%b) %d = leave(%b) %out = output(%d)"),
-              // `enter` stands outside.
-              ElementsAre("in -> a 0", "a -> b 0"));
+              // `enter` stands outside, and lets nothing in that could not leave.
+              ElementsAre("in -> a 0", "a -> b 0", "a -> out 0"));
+  EXPECT_THAT(Held("loop @l loop @m in @l %a = enter(%in) {loop = \"l\"}\n"
+                   "%b = enter(%a) {loop = \"m\"} %c = leave(%b) %d = leave(%c) %out = output(%d)"),
+              ElementsAre("in -> a 0", "a -> b 0", "a -> out 0"));
+}
+
+TEST(HeldChannels, NobodyWaitsForWhatLeavesALoopIntoItsOwnCycle) {
+  EXPECT_THAT(Held("loop @l %all = concat(%in, %later) %a = enter(%all) {loop = \"l\"}\n"
+                   "%b = leave(%a) %later = delay(%b) {epochs = 1} %out = output(%b)"),
+              ElementsAre("in -> all 0", "a -> out 0"));
 }
 
 TEST(HeldChannels, NobodyWaitsForItsOwnCycle) {
