@@ -66,8 +66,8 @@ DEFECTS = [
     (
         "records stand in files as they came",
         WRITE,
-        "MergeRecords(found.mapped().Take(), form_.input_types[0]);",
-        "ConcatBatches(found.mapped().Take(), form_.input_types[0]);",
+        "MergeRecords(found.mapped().Take(type), type);",
+        "ConcatBatches(found.mapped().Take(type), type);",
     ),
     (
         "times are complete too early",
