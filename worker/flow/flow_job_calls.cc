@@ -69,14 +69,9 @@ std::unique_ptr<FlowCall> FlowJob::TakeTurn(const VertexSlot& slot) const {
 }
 
 bool FlowJob::IsShort(const FlowCall& call, int64_t short_ns) const {
-<<<<<<< HEAD
   if (calls_loop_[call.id.value()] || call.target->may_wait()) return false;
   const std::optional<int64_t> ns = slots_[call.id.value()]->Predict(call);
   return ns.has_value() && *ns < short_ns;
-=======
-  // Most are, so the first one of a kind is taken to be.
-  return slots_[call.id.value()]->Predict(call).value_or(0) < short_ns;
->>>>>>> h4
 }
 
 absl::Status FlowJob::OnCallDone(FlowCall* call, absl::Time now) {
