@@ -70,19 +70,18 @@ def short_jobs(_, session):
     print(f"a flow from deployment to its end, on 3 workers: {milliseconds:.1f} ms")
 
 
-def idle_vertices(cluster, session):
+def idle_vertices(cluster, _):
     stalled.word_count().run({"words": [(0, [1])]})
-    flow = weir.Flow("wide")
-    stream = flow.input("numbers", "i64")
-    for _ in range(VERTICES):
-        stream = stream.concat()
-    stream.output("out")
+    lines = ['%v0 = input() {types = ["i64[]"]}']
+    lines += [f"%v{i} = concat(%v{i - 1})" for i in range(1, VERTICES)]
+    file = cluster.folder / "wide.flow"
+    file.write_text("\n".join(["flow @wide {", *lines, f"%out = output(%v{VERTICES - 1})", "}"]))
     names = ["server", *cluster.workers]
     before = {name: cluster.memory(name) for name in names}
     begun = time.perf_counter()
-    with session.deploy(flow):
-        seconds = time.perf_counter() - begun
-        each = {name: (cluster.memory(name) - before[name]) / VERTICES for name in names}
+    cluster.weir("submit", file, "-q")
+    seconds = time.perf_counter() - begun
+    each = {name: (cluster.memory(name) - before[name]) / VERTICES for name in names}
     bytes_each = ", ".join(f"{name} {taken:.0f}" for name, taken in each.items())
     print(f"a flow of {VERTICES} vertices, deployed in {seconds:.2f} s, bytes each: {bytes_each}")
 
