@@ -80,6 +80,7 @@ class FlowJob {
   void Stop() {
     stopped_ = true;
     setup_.cancelled->store(true);
+    if (setup_.memory != nullptr) setup_.memory->BeginEnd();
   }
   bool stopped() const { return stopped_; }
 

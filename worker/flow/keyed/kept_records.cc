@@ -93,12 +93,12 @@ std::vector<RecordBatch> KeptRecords::Take(const RecordType& type) {
   return all;
 }
 
-RecordBatch KeptRecords::TakeOne(const RecordType& type) {
+absl::StatusOr<RecordBatch> KeptRecords::TakeOne(const RecordType& type) {
   if (!spilled_.empty()) {
     SpilledRecords last = std::move(spilled_.back());
     spilled_.pop_back();
     spilled_bytes_ -= last.bytes();
-    return std::move(last).Read(type);
+    return std::move(last).Load(type);
   }
   std::vector<RecordBatch>& from = batches_.empty() ? small_ : batches_;
   RecordBatch batch = std::move(from.back());

@@ -22,8 +22,9 @@ class KeptRecords {
   absl::Status Add(RecordBatch batch, const RecordType& type);
   // All that was added, in any order; none of the batches is empty. Nothing is left here.
   std::vector<RecordBatch> Take(const RecordType& type);
-  // One of the batches that Take would give, from the end. REQUIRES: not empty().
-  RecordBatch TakeOne(const RecordType& type);
+  // One of the batches that Take would give, in memory. REQUIRES: not empty(). Errors:
+  // ResourceExhausted, of the disk.
+  absl::StatusOr<RecordBatch> TakeOne(const RecordType& type);
   bool empty() const { return batches_.empty() && small_.empty() && spilled_.empty(); }
   // In memory, and of records on disk.
   int64_t bytes() const { return charge_.bytes(); }

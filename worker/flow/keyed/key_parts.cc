@@ -28,7 +28,7 @@ bool KeyParts::CanCut(const FlowVertex& vertex) {
 
 KeyParts::KeyParts(const FlowVertex& vertex, std::vector<KeptRecords> all, int64_t total_bytes,
                    int64_t part_bytes)
-    : vertex_(vertex), left_(std::move(all)) {
+    : vertex_(vertex), part_bytes_(part_bytes), left_(std::move(all)) {
   parts_.resize(std::clamp<int64_t>(total_bytes / part_bytes + 1, 2, kMostParts));
   for (std::vector<KeptRecords>& part : parts_) part.resize(left_.size());
 }
@@ -42,7 +42,8 @@ absl::Status KeyParts::CutSome(int64_t most_bytes) {
   int64_t bytes = 0;
   for (size_t input = 0; input < left_.size(); ++input) {
     while (bytes < most_bytes && !left_[input].empty()) {
-      const RecordBatch batch = left_[input].TakeOne(vertex_.input_types[input]);
+      WEIR_ASSIGN_OR_RETURN(const RecordBatch batch,
+                            left_[input].TakeOne(vertex_.input_types[input]));
       bytes += batch.bytes();
       WEIR_RETURN_IF_ERROR(Cut(static_cast<int>(input), batch));
     }
@@ -64,18 +65,32 @@ absl::Status KeyParts::Cut(int input, const RecordBatch& batch) {
   return absl::OkStatus();
 }
 
-std::vector<std::vector<RecordBatch>> KeyParts::TakeNext() {
+// In memory, but what is more than a part should be: keys may be few.
+absl::StatusOr<std::vector<RecordBatch>> KeyParts::TakeAll(int input, KeptRecords* records) const {
+  const RecordType& type = vertex_.input_types[input];
+  if (records->spilled_bytes() > 2 * part_bytes_) return records->Take(type);
+  std::vector<RecordBatch> all;
+  while (!records->empty()) {
+    WEIR_ASSIGN_OR_RETURN(RecordBatch batch, records->TakeOne(type));
+    all.push_back(std::move(batch));
+  }
+  return all;
+}
+
+absl::StatusOr<std::vector<std::vector<RecordBatch>>> KeyParts::TakeNext() {
   while (next_ < parts_.size()) {
     std::vector<KeptRecords>& part = parts_[next_++];
     std::vector<std::vector<RecordBatch>> inputs;
     bool any = false;
     for (size_t input = 0; input < part.size(); ++input) {
-      inputs.push_back(part[input].Take(vertex_.input_types[input]));
+      WEIR_ASSIGN_OR_RETURN(std::vector<RecordBatch> all,
+                            TakeAll(static_cast<int>(input), &part[input]));
+      inputs.push_back(std::move(all));
       any = any || !inputs.back().empty();
     }
     if (any) return inputs;
   }
-  return {};
+  return std::vector<std::vector<RecordBatch>>();
 }
 
 int64_t KeyParts::bytes() const {

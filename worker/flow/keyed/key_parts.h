@@ -27,15 +27,18 @@ class KeyParts {
   // Brings some more records, about `most_bytes`, to their parts. Errors: ResourceExhausted.
   absl::Status CutSome(int64_t most_bytes);
   // The next part that has records, by input; nothing after the last one. REQUIRES: is_cut().
-  std::vector<std::vector<RecordBatch>> TakeNext();
+  // Errors: ResourceExhausted, of the disk.
+  absl::StatusOr<std::vector<std::vector<RecordBatch>>> TakeNext();
 
   int64_t bytes() const;
   int64_t spilled_bytes() const;
 
  private:
   absl::Status Cut(int input, const RecordBatch& batch);
+  absl::StatusOr<std::vector<RecordBatch>> TakeAll(int input, KeptRecords* records) const;
 
   const FlowVertex& vertex_;
+  const int64_t part_bytes_;
   std::vector<KeptRecords> left_;                // by input
   std::vector<std::vector<KeptRecords>> parts_;  // by part and input
   size_t next_ = 0;

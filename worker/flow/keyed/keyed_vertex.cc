@@ -84,7 +84,7 @@ absl::StatusOr<bool> KeyedVertex::NextPart(const Timestamp& time, TimeWork* work
   if (work->state != nullptr && !work->state->done()) return true;
   work->state = nullptr;
   states_.erase(StateTime(time));
-  VertexState::Inputs inputs = work->parts->TakeNext();
+  WEIR_ASSIGN_OR_RETURN(VertexState::Inputs inputs, work->parts->TakeNext());
   if (inputs.empty()) {
     work->parts = nullptr;
     return true;

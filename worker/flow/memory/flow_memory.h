@@ -88,6 +88,8 @@ class FlowShare : public std::enable_shared_from_this<FlowShare> {
   }
   // Puts a batch on disk. Errors: ResourceExhausted. REQUIRES: it is not empty.
   absl::StatusOr<SpilledRecords> Spill(const RecordBatch& batch);
+  // The flow ends: what it has on disk is about to be forgotten.
+  void BeginEnd() { log_.BeginEnd(); }
   // A table on disk, which counts as spilled until FreeTable. Errors: ResourceExhausted.
   absl::StatusOr<std::unique_ptr<SpillFile>> MakeTable(int64_t bytes);
   void FreeTable(std::unique_ptr<SpillFile> table);

@@ -105,6 +105,8 @@ absl::StatusOr<std::unique_ptr<SpillFile>> SpillFile::Make(
   const int access = use == Use::kTable ? PROT_READ | PROT_WRITE : PROT_READ;
   void* const memory = mmap(nullptr, size, access, MAP_SHARED, file->fd_, 0);
   if (memory == MAP_FAILED) return file->directory_->Failed("map", errno);
+  // Calls that read take what they ask for; who reads through memory goes on behind it.
+  posix_fadvise(file->fd_, 0, 0, POSIX_FADV_RANDOM);
   file->data_ = static_cast<std::byte*>(memory);
   file->mapped_bytes_ = size;
   return file;
@@ -123,6 +125,18 @@ absl::Status SpillFile::Write(int64_t offset, const std::byte* data, int64_t byt
     offset += written;
     data += written;
     bytes -= written;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SpillFile::Read(int64_t offset, std::byte* data, int64_t bytes) const {
+  while (bytes > 0) {
+    const ssize_t read = pread(fd_, data, bytes, offset);
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) return directory_->Failed("read", read < 0 ? errno : EIO);
+    offset += read;
+    data += read;
+    bytes -= read;
   }
   return absl::OkStatus();
 }

@@ -61,6 +61,8 @@ class SpillFile {
   // --- Of a file for reading; any thread may write a part of its own.
   // Errors: ResourceExhausted, the disk is full.
   absl::Status Write(int64_t offset, const std::byte* data, int64_t bytes);
+  // Reads a part, and nothing around it. Errors: ResourceExhausted, the disk fails.
+  absl::Status Read(int64_t offset, std::byte* data, int64_t bytes) const;
   // Has the kernel begin to bring a part to the disk, so that its memory can go when it is needed.
   void BeginWriteOut(int64_t offset, int64_t bytes);
   // Waits until a part is there.

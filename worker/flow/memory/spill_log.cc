@@ -41,9 +41,11 @@ SpilledBytes& SpilledBytes::operator=(SpilledBytes&& other) noexcept {
 void SpilledBytes::Free() {
   if (file_ == nullptr) return;
   directory_->Release(bytes_);
-  counter_->fetch_sub(bytes_, std::memory_order_relaxed);
+  counter_->bytes.fetch_sub(bytes_, std::memory_order_relaxed);
   // The last one takes the file with it.
-  if (file_.use_count() > 1) file_->Free(offset_, bytes_);
+  if (file_.use_count() > 1 && !counter_->all_ends.load(std::memory_order_relaxed)) {
+    file_->Free(offset_, bytes_);
+  }
   file_ = nullptr;
 }
 
@@ -51,8 +53,18 @@ RecordBatch SpilledRecords::Read(const RecordType& type) && {
   auto place = std::make_shared<SpilledBytes>(std::move(place_));
   // Nobody writes to what is mapped for reading: tensors are immutable once they are handed on.
   std::byte* const data = place->file()->data() + place->offset();
-  const std::shared_ptr<Buffer> buffer =
-      Buffer::Wrap(data, place->size(), [place]() mutable { place.reset(); });
+  const int64_t bytes = place->size();
+  return BatchIn(type, Buffer::Wrap(data, bytes, [place]() mutable { place.reset(); }));
+}
+
+absl::StatusOr<RecordBatch> SpilledRecords::Load(const RecordType& type) && {
+  const SpilledBytes place = std::move(place_);
+  std::shared_ptr<Buffer> buffer = Buffer::Allocate(place.size());
+  WEIR_RETURN_IF_ERROR(place.file()->Read(place.offset(), buffer->data(), place.size()));
+  return BatchIn(type, std::move(buffer));
+}
+
+RecordBatch SpilledRecords::BatchIn(const RecordType& type, std::shared_ptr<Buffer> buffer) const {
   int64_t offset = 0;
   const auto next = [&](DType dtype, absl::Span<const int64_t> extents) {
     Extents strides(extents.size());
@@ -79,9 +91,9 @@ RecordBatch SpilledRecords::Read(const RecordType& type) && {
 
 absl::StatusOr<SpilledBytes> SpillLog::Place(int64_t bytes) {
   WEIR_RETURN_IF_ERROR(directory_->Reserve(bytes));
-  bytes_->fetch_add(bytes, std::memory_order_relaxed);
+  count_->bytes.fetch_add(bytes, std::memory_order_relaxed);
   const auto made = [&](const std::shared_ptr<SpillFile>& file, int64_t offset) {
-    return SpilledBytes(directory_, file, bytes_, offset, bytes);
+    return SpilledBytes(directory_, file, count_, offset, bytes);
   };
   std::lock_guard lock(mutex_);
   if (file_ != nullptr && end_ + bytes <= file_->size()) {
@@ -90,7 +102,7 @@ absl::StatusOr<SpilledBytes> SpillLog::Place(int64_t bytes) {
   auto file = SpillFile::Make(directory_, std::max(bytes, kFileBytes), SpillFile::Use::kRead);
   if (!file.ok()) {
     directory_->Release(bytes);
-    bytes_->fetch_sub(bytes, std::memory_order_relaxed);
+    count_->bytes.fetch_sub(bytes, std::memory_order_relaxed);
     return file.status();
   }
   file_ = *std::move(file);

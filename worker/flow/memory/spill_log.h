@@ -16,10 +16,16 @@
 
 namespace weir {
 
+// What a log and all that it gave out share.
+struct SpillCount {
+  std::atomic<int64_t> bytes{0};       // on disk now
+  std::atomic<bool> all_ends = false;  // whole files go soon: their parts need not be freed
+};
+
 // A part of a file, which is free again when this is gone.
 class SpilledBytes {
  public:
-  using Counter = std::shared_ptr<std::atomic<int64_t>>;
+  using Counter = std::shared_ptr<SpillCount>;
 
   SpilledBytes() = default;
   SpilledBytes(std::shared_ptr<SpillDirectory> directory, std::shared_ptr<SpillFile> file,
@@ -56,9 +62,14 @@ class SpilledRecords {
   // Returns: the batch, in memory that the kernel fetches from the disk. REQUIRES: `type` is that
   // of what was written; nothing has been read from this.
   RecordBatch Read(const RecordType& type) &&;
+  // The same in memory of its own, read at once: better where batches that lie apart are read
+  // whole. Errors: ResourceExhausted, the disk fails.
+  absl::StatusOr<RecordBatch> Load(const RecordType& type) &&;
 
  private:
   friend class SpillLog;
+
+  RecordBatch BatchIn(const RecordType& type, std::shared_ptr<Buffer> buffer) const;
 
   SpilledBytes place_;
   int64_t records_ = 0;
@@ -68,12 +79,14 @@ class SpilledRecords {
 class SpillLog {
  public:
   explicit SpillLog(std::shared_ptr<SpillDirectory> directory)
-      : directory_(std::move(directory)), bytes_(std::make_shared<std::atomic<int64_t>>(0)) {}
+      : directory_(std::move(directory)), count_(std::make_shared<SpillCount>()) {}
 
   // May wait for the disk. Errors: ResourceExhausted. REQUIRES: the batch is not empty.
   absl::StatusOr<SpilledRecords> Write(const RecordBatch& batch);
   // On disk now.
-  int64_t bytes() const { return bytes_->load(std::memory_order_relaxed); }
+  int64_t bytes() const { return count_->bytes.load(std::memory_order_relaxed); }
+  // All of it is about to be forgotten.
+  void BeginEnd() { count_->all_ends.store(true, std::memory_order_relaxed); }
 
  private:
   struct Written {
@@ -86,7 +99,7 @@ class SpillLog {
   void WriteOut(const std::shared_ptr<SpillFile>& file, int64_t offset, int64_t bytes);
 
   const std::shared_ptr<SpillDirectory> directory_;
-  const SpilledBytes::Counter bytes_;
+  const SpilledBytes::Counter count_;
   std::mutex mutex_;
   std::shared_ptr<SpillFile> file_;  // that the next batch goes to
   int64_t end_ = 0;                  // of what is in it
