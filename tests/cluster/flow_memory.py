@@ -176,7 +176,8 @@ class Cluster:
             self._start(
                 name,
                 ["weir-worker", "--server", self.address, "--name", name, "--threads", "1",
-                 "--spill-directory", SPILL, *worker_args],
+                 "--spill-directory", SPILL, "--data-directory", tempfile.gettempdir(),
+                 *worker_args],
                 limit,
             )
             for name in ("w1", "w2")
