@@ -121,14 +121,16 @@ class Outline {
     graph_.functions().back().result_names.resize(outputs_.size());
   }
 
-  // A parallel loop of the function cannot hold a recursive call.
-  void CallInside(NodeId id) {
+  // A parallel loop of the function cannot hold a recursive call; with one in a loop of a loop the
+  // calls at each depth would be as many as the trips of both, which takes minutes.
+  void CallInside(NodeId id, int loops_around = 0) {
     const Node node = graph_.node(id);
     if (node.op == "pfor") return;
+    const int loops = loops_around + (node.op == "while" || node.op == "for" ? 1 : 0);
     for (RegionId region : node.regions) {
       const std::vector<NodeId> inner = graph_.region(region).nodes;
-      for (NodeId inside : inner) CallInside(inside);
-      if (Chance(50)) CallAtEnd(node, region);
+      for (NodeId inside : inner) CallInside(inside, loops);
+      if (loops <= 1 && Chance(50)) CallAtEnd(node, region);
     }
   }
 
