@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -127,7 +128,7 @@ RecordBatch RandomNumbers(const RecordType& type, int64_t rows, std::mt19937_64*
         } else if constexpr (std::is_integral_v<T>) {
           value = static_cast<T>(bits);
         } else {
-          std::memcpy(&value, &bits, sizeof(T));
+          std::memcpy(static_cast<void*>(&value), &bits, std::min(sizeof(T), sizeof(bits)));
           if constexpr (std::is_floating_point_v<T>) {
             if (std::isnan(value)) value = T(-0.0);
           }
