@@ -181,6 +181,7 @@ class FlowCore {
   const Shared shared_;
   std::map<uint64_t, FlowEntry> flows_;  // by sequence of the job; kept as long as the job
   std::set<uint64_t> alive_;             // those that have not ended
+  int ticks_of_release_ = 0;             // while memory of what has ended comes free
   std::map<uint64_t, FlowAttachment> attachments_;
   uint64_t next_attachment_ = 1;
   FlowStats stats_;  // without what is counted by flows that are alive

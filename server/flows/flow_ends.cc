@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "common/base/aligned_memory.h"
 #include "common/base/status.h"
 #include "server/flows/flow_core.h"
 #include "server/flows/flow_waits.h"
@@ -9,6 +10,10 @@
 
 namespace weir {
 namespace {
+
+// After the end of a flow, its records go piece by piece, as connections let go of them.
+constexpr int kTicksOfRelease = 20;
+constexpr int kTicksBetween = 5;
 
 absl::Status ToStatus(const v1::Failure& failure) {
   return absl::Status(static_cast<absl::StatusCode>(failure.code()), failure.message());
@@ -115,6 +120,7 @@ void FlowCore::Finish(FlowEntry* flow) {
   shared_.outbox->OnJob(*job, JobEvent::kEnded);
   WakeAll(*flow);
   BoundKept();
+  ticks_of_release_ = kTicksOfRelease;
 }
 
 void FlowCore::BoundKept() {
@@ -138,6 +144,7 @@ void FlowCore::FailAll(const absl::Status& reason) {
 }
 
 void FlowCore::OnTick() {
+  if (ticks_of_release_ > 0 && --ticks_of_release_ % kTicksBetween == 0) ReleaseKeptMemory();
   for (const uint64_t id : Alive()) {
     FlowEntry* flow = At(id);
     if (flow->takes_part() && Now() >= flow->cause_until) {
