@@ -106,6 +106,23 @@ TEST(FlowSimulation, AChannelOfOneByteHoldsNothingUp) {
   }
 }
 
+// One frame at a time on each channel, on 1 to 3 workers, with `seeds` schedules each.
+void ExpectUnderAnySchedule(const std::shared_ptr<const Flow>& flow,
+                            const std::vector<FeedStep>& steps, const ReferenceFlowResult& expected,
+                            uint64_t seeds) {
+  for (int workers = 1; workers <= 3; ++workers) {
+    for (uint64_t seed = 1; seed <= seeds; ++seed) {
+      SCOPED_TRACE("workers " + std::to_string(workers) + ", seed " + std::to_string(seed));
+      FlowSimulation cluster(flow, {.workers = workers, .seed = seed, .channel_bytes = 1});
+      cluster.Feed(steps);
+      cluster.Run();
+      ASSERT_EQ(cluster.failure(), absl::OkStatus());
+      ASSERT_EQ(cluster.progress().state(), JobProgress::State::kCompleted);
+      EXPECT_EQ(ToString(cluster.NamedOutputs()), ToString(expected.outputs));
+    }
+  }
+}
+
 // Numbers go down by one from epoch to epoch, in a cycle outside of loops. More of them are under
 // way than its channels hold, so whoever waited for room in it would wait for ever.
 constexpr char kDown[] = R"(
@@ -142,17 +159,7 @@ TEST(FlowSimulation, ACycleThroughEpochsDoesNotWaitForItself) {
   const auto expected = RunReferenceFlow(*flow, inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
   ASSERT_EQ(expected->outputs.at("out").size(), 7u);
-  for (int workers = 1; workers <= 3; ++workers) {
-    for (uint64_t seed = 1; seed <= 8; ++seed) {
-      SCOPED_TRACE("workers " + std::to_string(workers) + ", seed " + std::to_string(seed));
-      FlowSimulation cluster(flow, {.workers = workers, .seed = seed, .channel_bytes = 1});
-      cluster.Feed(steps);
-      cluster.Run();
-      ASSERT_EQ(cluster.failure(), absl::OkStatus());
-      ASSERT_EQ(cluster.progress().state(), JobProgress::State::kCompleted);
-      EXPECT_EQ(ToString(cluster.NamedOutputs()), ToString(expected->outputs));
-    }
-  }
+  ExpectUnderAnySchedule(flow, steps, *expected, 8);
 }
 
 // Messages of one worker that nobody hears.
@@ -347,17 +354,7 @@ TEST_P(ValueFlow, GivesWhatTheOracleGivesUnderAnyTiming) {
   }
   const auto expected = RunReferenceFlow(*flow, inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
-  for (int workers = 1; workers <= 3; ++workers) {
-    for (uint64_t seed = 1; seed <= 10; ++seed) {
-      SCOPED_TRACE("workers " + std::to_string(workers) + ", seed " + std::to_string(seed));
-      FlowSimulation cluster(flow, {.workers = workers, .seed = seed, .channel_bytes = 1});
-      cluster.Feed(steps);
-      cluster.Run();
-      ASSERT_EQ(cluster.failure(), absl::OkStatus());
-      ASSERT_EQ(cluster.progress().state(), JobProgress::State::kCompleted);
-      EXPECT_EQ(ToString(cluster.NamedOutputs()), ToString(expected->outputs));
-    }
-  }
+  ExpectUnderAnySchedule(flow, steps, *expected, 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ValueFlow, ::testing::Values(kPowers, TwoEntries()));
