@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "common/base/status.h"
+#include "common/flow/flow_text.h"
 #include "common/flow/flow_wire.h"
 #include "common/flow/vertex_kind.h"
 #include "gtest/gtest.h"
@@ -347,6 +348,12 @@ FlowOutputs FlowSimulation::NamedOutputs() const {
 
 RecordBatch MultisetOf(const std::vector<RecordBatch>& batches, const RecordType& type) {
   return Consolidated(ConcatBatches(batches, type));
+}
+
+std::shared_ptr<const Flow> FlowOf(std::string_view text) {
+  auto flow = ParseFlow(text);
+  EXPECT_TRUE(flow.ok()) << flow.status();
+  return std::make_shared<const Flow>(*std::move(flow));
 }
 
 }  // namespace weir

@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -120,6 +121,9 @@ class FlowSimulation {
 
 // All records of an output and epoch as one multiset, in the order of Consolidated.
 RecordBatch MultisetOf(const std::vector<RecordBatch>& batches, const RecordType& type);
+
+// Returns: the flow of a text; fails the test if it is none.
+std::shared_ptr<const Flow> FlowOf(std::string_view text);
 
 }  // namespace weir
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "common/flow/flow_text.h"
 #include "common/flow/flow_wire.h"
 #include "common/flow/reference_flow.h"
 #include "common/flow/scratch_directory_testing.h"
@@ -18,12 +17,6 @@ namespace weir {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::shared_ptr<const Flow> FlowOf(std::string_view text) {
-  auto flow = ParseFlow(text);
-  EXPECT_TRUE(flow.ok()) << flow.status();
-  return std::make_shared<const Flow>(*std::move(flow));
-}
 
 RecordBatch Numbers(int64_t first, int64_t count, int64_t origin) {
   Tensor numbers(DType::kI64, {count});

@@ -20,12 +20,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::shared_ptr<const Flow> FlowOf(std::string_view text) {
-  auto flow = ParseFlow(text);
-  EXPECT_TRUE(flow.ok()) << flow.status();
-  return std::make_shared<const Flow>(*std::move(flow));
-}
-
 // Training of one number: each part of an epoch sees the value, what it makes of it is added up,
 // and comes back two epochs later.
 constexpr char kTraining[] = R"(
