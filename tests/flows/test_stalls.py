@@ -227,12 +227,15 @@ def test_workers_that_are_not_there(three, deploy, tmp_path):
 def first_that(is_it, cluster, job):
     """Returns: the first explanation of which this is so; None if the flow ends before."""
 
+    def has_ended(found):
+        return "has ended" in found.text  # and then it says in words what it had waited for
+
     def seen():
         found = Explained(cluster, job.id)
-        return found if is_it(found.text) or "has ended" in found.text else None
+        return found if is_it(found.text) or has_ended(found) else None
 
     found = wait_until(seen, "it is explained, or ends")
-    return found if is_it(found.text) else None
+    return None if has_ended(found) else found
 
 
 def is_seen(check, start_cluster):
