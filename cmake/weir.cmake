@@ -40,16 +40,40 @@ function(weir_library name)
   endif()
 endfunction()
 
-# weir_test(NAME "sources" LABEL library...): one GoogleTest binary, one CTest entry. What a test itself computes is small,
-# so it is compiled for short builds.
+# weir_test_headers(): what every test reads first, compiled once for all of them.
+function(weir_test_headers)
+  file(WRITE ${CMAKE_BINARY_DIR}/generated/test_headers.cc.new "namespace {}\n")
+  file(COPY_FILE ${CMAKE_BINARY_DIR}/generated/test_headers.cc.new ${CMAKE_BINARY_DIR}/generated/test_headers.cc
+       ONLY_IF_DIFFERENT)
+  # An object that is compiled as those of executables are.
+  add_library(weir_test_headers OBJECT ${CMAKE_BINARY_DIR}/generated/test_headers.cc)
+  set_target_properties(weir_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(weir_test_headers PRIVATE -fPIE)
+  target_link_libraries(weir_test_headers PRIVATE weir_base GTest::gmock GTest::gtest)
+  weir_test_options(weir_test_headers)
+  weir_precompile(weir_test_headers <gmock/gmock.h> <gtest/gtest.h> <string> <vector> <common/base/status.h>)
+endfunction()
+
+# weir_test_options(TARGET): what a test itself computes is small, so it is compiled for short builds; and with the options
+# that gRPC asks for, as all tests read the same precompiled headers.
+function(weir_test_options target)
+  target_compile_options(${target} PRIVATE -pthread)
+  target_compile_definitions(${target} PRIVATE WEIR_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
+  if(NOT WEIR_SANITIZE)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
+# weir_test(NAME "sources" LABEL library...): one GoogleTest binary, one CTest entry.
 function(weir_test name sources label)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${ARGN} GTest::gmock GTest::gtest GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE WEIR_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
-  if(NOT WEIR_SANITIZE)
-    target_compile_options(${name} PRIVATE -O1)
+  if(NOT TARGET weir_test_headers)
+    weir_test_headers()
   endif()
-  weir_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> <string> <vector> <common/base/status.h>)
+  weir_test_options(${name})
+  target_precompile_headers(${name} REUSE_FROM weir_test_headers)
+  target_compile_options(${name} PRIVATE -fpch-preprocess)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 900)
 endfunction()
