@@ -31,7 +31,7 @@ struct Schedule {
   int64_t peak_bytes = 0;
 };
 
-Schedule OrderTasks(const ScheduleProblem& problem, int beam = 4096);
+Schedule OrderTasks(const ScheduleProblem& problem, int beam = 1024);
 // Peak of live bytes when the tasks run in this order.
 int64_t PeakBytes(const ScheduleProblem& problem, const std::vector<int>& order);
 

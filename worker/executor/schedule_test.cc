@@ -106,6 +106,15 @@ TEST(ScheduleTest, IsATopologicalOrderThatReachesItsPeak) {
   }
 }
 
+TEST(ScheduleTest, NoOrderOfFewTasksHasALowerPeak) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    ScheduleProblem problem = RandomProblem(2 + static_cast<int>(seed % 15), seed);
+    const int64_t whole = seed % 2 == 0 ? 1 : 64'000;  // with and without sizes that are alike
+    for (int64_t& bytes : problem.buffer_bytes) bytes = (bytes + whole - 1) / whole * whole;
+    EXPECT_EQ(OrderTasks(problem).peak_bytes, ExactPeak(problem)) << "seed " << seed;
+  }
+}
+
 TEST(ScheduleTest, TheArenaIsCloseToTheExactMinimumOverAllOrders) {
   double worst = 1;
   for (uint32_t seed = 0; seed < 100; ++seed) {
