@@ -265,7 +265,7 @@ def first_that(is_it, cluster, job):
 
     def seen():
         found = Explained(cluster, job.id)
-        return found if is_it(found.text) or has_ended(found) else None
+        return found if is_it(found) or has_ended(found) else None
 
     found = wait_until(seen, "it is explained, or ends")
     return None if has_ended(found) else found
@@ -287,7 +287,13 @@ def test_a_worker_that_does_not_answer(start_cluster):
     def check_silence(cluster, job):
         cluster.pause("w2")
         job.advance("words", 1)
-        found = first_that(lambda text: "nothing has been heard" in text, cluster, job)
+
+        def is_alone(found):
+            # The others have moved on, and it has been silent since.
+            waits = [w for w in found.waits if w["vertex"] == "words" and times(w) == [0]]
+            return [w["workers"] for w in waits] == [["w2"]] and "been heard" in waits[0]["detail"]
+
+        found = first_that(is_alone, cluster, job)
         if found is None:
             return False
         wait = found.only("words", "CAPABILITY")
@@ -311,7 +317,7 @@ def test_a_cancel_that_a_worker_does_not_answer(start_cluster):
     def check_cancel(cluster, job):
         cluster.pause("w3")
         job.cancel()
-        found = first_that(lambda text: waits in text, cluster, job)
+        found = first_that(lambda found: waits in found.text, cluster, job)
         with pytest.raises(weir.Cancelled):
             job.wait(timeout=PATIENCE)
         return found is not None
