@@ -75,7 +75,7 @@ function(weir_test name sources label)
   target_precompile_headers(${name} REUSE_FROM weir_test_headers)
   target_compile_options(${name} PRIVATE -fpch-preprocess)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 900)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 3600)
 endfunction()
 
 # weir_program(NAME folder DEPS library... [PRECOMPILE header...]): an executable from every source of one folder.
@@ -145,7 +145,7 @@ function(weir_python name dir)
   endforeach()
   add_dependencies(${name} ${name}_modules)
   add_test(NAME ${name}_test COMMAND ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider ${CMAKE_SOURCE_DIR}/${dir}/tests)
-  set_tests_properties(${name}_test PROPERTIES LABELS python TIMEOUT 900
+  set_tests_properties(${name}_test PROPERTIES LABELS python TIMEOUT 3600
                        ENVIRONMENT "PYTHONPATH=${out};PYTHONDONTWRITEBYTECODE=1;WEIR_TEST_DATA=${CMAKE_SOURCE_DIR}/tests/data")
 endfunction()
 

@@ -13,7 +13,7 @@ namespace weir {
 
 struct RemoteOptions {
   std::string address = "localhost:7077";  // HOST:PORT
-  absl::Duration connect_timeout = absl::Seconds(5);
+  absl::Duration connect_timeout = absl::Seconds(20);
 };
 
 // Returns: UNAVAILABLE with what to do about it if nobody answers, or somebody answers who speaks

@@ -70,7 +70,7 @@ class DirectCallsTest : public testing::TestWithParam<int> {
     EXPECT_TRUE(submitted.ok()) << submitted.status();
     spec->clear_program();
     spec->set_program_id(submitted->program_id());
-    auto job = session_->Wait(submitted->job().id(), absl::Seconds(60));
+    auto job = session_->Wait(submitted->job().id(), absl::Minutes(5));
     EXPECT_TRUE(job.ok()) << job.status();
     if (results == nullptr) return *job;
     auto kept = session_->Result(job->id());
@@ -185,7 +185,7 @@ TEST_P(DirectCallsTest, ProgramsThatTheCoordinatorDroppedTakeAJob) {
     RunJob(&other, inputs);
   }
   // Workers hear of it a moment later.
-  const absl::Time end = absl::Now() + absl::Seconds(20);
+  const absl::Time end = absl::Now() + absl::Minutes(5);
   while (session_->RunHere(spec, inputs).has_value() && absl::Now() < end) {
     absl::SleepFor(absl::Milliseconds(5));
   }

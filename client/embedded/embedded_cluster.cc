@@ -16,7 +16,7 @@ namespace {
 constexpr absl::Duration kNever = absl::Hours(24 * 30);
 
 constexpr char kCoordinatorAddress[] = "coordinator";
-constexpr absl::Duration kStartLimit = absl::Seconds(20);
+constexpr absl::Duration kStartLimit = absl::Minutes(2);
 
 class EmbeddedSession : public Session {
  public:
@@ -158,6 +158,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(Embedded
   CoordinatorOptions coordinator_options;
   coordinator_options.limits.fence = kNever;
   coordinator_options.limits.lost_after = kNever;
+  coordinator_options.limits.register_within = kNever;
   cluster->coordinator_ =
       std::make_unique<Coordinator>(coordinator_options, std::move(options.journal));
   auto gate = std::make_shared<ReadyGate>();

@@ -37,13 +37,13 @@ class Accepted {
   std::string FirstHeader() {
     std::unique_lock lock(mutex_);
     const bool came =
-        changed_.wait_for(lock, std::chrono::seconds(20), [this] { return !headers_.empty(); });
+        changed_.wait_for(lock, std::chrono::minutes(5), [this] { return !headers_.empty(); });
     return came ? headers_[0] : "nothing came";
   }
   absl::Status FirstEnd() {
     std::unique_lock lock(mutex_);
     const bool came =
-        changed_.wait_for(lock, std::chrono::seconds(20), [this] { return !ends_.empty(); });
+        changed_.wait_for(lock, std::chrono::minutes(5), [this] { return !ends_.empty(); });
     return came ? ends_[0] : absl::DeadlineExceededError("nothing ended");
   }
   size_t links() {

@@ -30,7 +30,8 @@ TEST(ThreadEventLoopTest, RunsInOrderOnOneOtherThread) {
 TEST(ThreadEventLoopTest, LaterTasksWaitForTheirTime) {
   auto loop = MakeThreadEventLoop("test");
   std::vector<int> order;
-  std::promise<void> done;
+  std::promise<void> all_posted, done;
+  loop->Post([&] { all_posted.get_future().wait(); });
   const absl::Time start = loop->clock()->Now();
   loop->PostAfter(absl::Milliseconds(20), [&] {
     order.push_back(2);
@@ -38,6 +39,7 @@ TEST(ThreadEventLoopTest, LaterTasksWaitForTheirTime) {
   });
   loop->PostAfter(absl::Milliseconds(5), [&] { order.push_back(1); });
   loop->Post([&] { order.push_back(0); });
+  all_posted.set_value();
   done.get_future().get();
   EXPECT_GE(loop->clock()->Now() - start, absl::Milliseconds(20));
   EXPECT_THAT(order, ElementsAre(0, 1, 2));

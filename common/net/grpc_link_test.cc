@@ -72,14 +72,11 @@ class GrpcLinkTest : public ::testing::Test {
     frame.set_received(bytes);
     EXPECT_TRUE(stream_->Write(frame));
   }
-  // The bytes that came, once none has for a while.
-  uint64_t CameInAll() const {
-    uint64_t before = 0;
-    do {
-      before = came_;
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    } while (came_ != before);
-    return before;
+  // Waits for so many bytes. Returns: those that came, once no more have for a while.
+  uint64_t CameInAll(uint64_t wanted) const {
+    while (came_ < wanted) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return came_;
   }
 
   std::shared_ptr<Recorder> events_ = std::make_shared<Recorder>();
@@ -97,11 +94,11 @@ class GrpcLinkTest : public ::testing::Test {
 TEST_F(GrpcLinkTest, NoMoreIsUnderWayThanThePeerSaysThatItCanHold) {
   ReadOn();
   ASSERT_TRUE(link()->Send({"much", {SliceOf(std::string(kMuch, 'x'))}}).ok());
-  EXPECT_EQ(CameInAll(), kUnderWay);
+  EXPECT_EQ(CameInAll(kUnderWay), kUnderWay);
   Acknowledge(100'000);
-  EXPECT_EQ(CameInAll(), kUnderWay + 100'000);
+  EXPECT_EQ(CameInAll(kUnderWay + 100'000), kUnderWay + 100'000);
   Acknowledge(kUnderWay + 100'000);
-  EXPECT_EQ(CameInAll(), 2 * kUnderWay + 100'000);
+  EXPECT_EQ(CameInAll(2 * kUnderWay + 100'000), 2 * kUnderWay + 100'000);
 }
 
 TEST_F(GrpcLinkTest, APeerThatReceivedMoreThanWasSentIsCutOff) {

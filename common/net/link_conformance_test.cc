@@ -230,6 +230,7 @@ TEST_P(LinkConformanceTest, GracefulCloseGivesUpOnAReceiverThatDoesNotConsume) {
   pair.Start(Recorder::Credits::kHold);
   ASSERT_TRUE(pair.near->Send({"fits", {}}).ok());
   ASSERT_TRUE(pair.near->Send({"waits", {SliceOf(std::string(5000, 'x'))}}).ok());
+  ASSERT_TRUE(WaitForFrames(*pair.far_events, 1));
   pair.near->Close(absl::OkStatus());
   ASSERT_TRUE(WaitForEnd(pair));
   EXPECT_EQ(pair.near_events->closed()->code(), absl::StatusCode::kDeadlineExceeded);

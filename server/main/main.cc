@@ -31,6 +31,7 @@ struct Flags {
   std::string flow_channel;
   std::string log_level;
   int drain_seconds = 20;
+  int lost_after_seconds = 3;
 };
 
 // Ends the process if the shutdown does not come to an end.
@@ -66,6 +67,8 @@ absl::StatusOr<std::unique_ptr<Journal>> MakeJournal(const Flags& flags, const L
 absl::Status Serve(const Flags& flags) {
   const sigset_t signals = StopSignals();
   CoordinatorOptions options;
+  options.limits.lost_after = absl::Seconds(flags.lost_after_seconds);
+  options.limits.fence = options.limits.lost_after * 2 / 3;
   if (!flags.flow_channel.empty()) {
     absl::StatusOr<int64_t> bytes = ParseByteSize(flags.flow_channel);
     if (!bytes.ok()) return Annotate(bytes.status(), "--flow-channel");
@@ -111,6 +114,11 @@ int Main(int argc, char** argv) {
   app.add_option("--flow-channel", flags.flow_channel,
                  "bytes under way on one channel of a flow, such as 1MiB, before who sends has to "
                  "wait; 1B: one frame");
+  app.add_option("--lost-after", flags.lost_after_seconds,
+                 "seconds of silence after which a worker is given up; it stops what it does by "
+                 "itself after two thirds of them")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 3600));
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warning, error or off");
   app.set_version_flag("--version", StrCat("weir-server ", kVersion, " (", kGitRevision, ")"));
   try {

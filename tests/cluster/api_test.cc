@@ -103,6 +103,10 @@ v1::Job Wait(v1::Jobs::Stub& jobs, const std::string& id, absl::Duration limit) 
   return job;
 }
 
+bool IsTooLate(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+}
+
 void AwaitLog(Coordinator& coordinator, const std::string& id, const std::string& start) {
   while (true) {
     const auto entries = coordinator.Logs(id, 0);
@@ -165,7 +169,7 @@ TEST(ApiTest, SubmitsWaitsAndFetchesResultsInChunks) {
   v1::SubmitResponse response;
   ASSERT_TRUE(Submit(*jobs, spec, input, &response).ok());
   const std::string id = response.job().id();
-  const v1::Job job = Wait(*jobs, id, absl::Seconds(30));
+  const v1::Job job = Wait(*jobs, id, absl::Minutes(5));
   ASSERT_EQ(job.state(), v1::Job::SUCCEEDED) << job.failure().message();
   const auto results = Result(*jobs, id);
   ASSERT_TRUE(results.ok()) << results.status();
@@ -246,12 +250,26 @@ TEST(ApiTest, WaitAnswersBeforeTheDeadlineWithTheStateOfThen) {
   auto jobs = cluster.Jobs();
   v1::SubmitResponse response;
   ASSERT_TRUE(Submit(*jobs, Spec(kDouble, {"x"}), Rows(2), &response).ok());
-  v1::Job job = Wait(*jobs, response.job().id(), absl::Seconds(2));
+  // Once it is compiled.
+  while (cluster.coordinator().Get(response.job().id())->waits_for() != "a worker: none is ready") {
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  v1::Job job;
+  // A busy machine may bring the answer too late.
+  for (absl::Duration limit = absl::Seconds(2); job.id().empty(); limit *= 2) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + limit));
+    v1::JobRequest request;
+    request.set_id(response.job().id());
+    const grpc::Status status = jobs->Wait(&context, request, &job);
+    ASSERT_TRUE(status.ok() || (limit < absl::Minutes(2) && IsTooLate(status)))
+        << status.error_message();
+  }
   EXPECT_EQ(job.state(), v1::Job::QUEUED);
   EXPECT_EQ(job.waits_for(), "a worker: none is ready");
   EXPECT_EQ(Result(*jobs, job.id()).status().code(), absl::StatusCode::kFailedPrecondition);
   cluster.AddWorker();
-  EXPECT_EQ(Wait(*jobs, job.id(), absl::Seconds(30)).state(), v1::Job::SUCCEEDED);
+  EXPECT_EQ(Wait(*jobs, job.id(), absl::Minutes(5)).state(), v1::Job::SUCCEEDED);
 }
 
 TEST(ApiTest, CancelsAndALeavingClientCancelsItsRun) {
@@ -265,12 +283,18 @@ TEST(ApiTest, CancelsAndALeavingClientCancelsItsRun) {
   v1::Job job;
   ASSERT_TRUE(jobs->Cancel(&cancel, request, &job).ok());
   EXPECT_EQ(job.state(), v1::Job::CANCELLED);
+  const auto jobs_running = [&] { return cluster.coordinator().Stats().jobs_running; };
+  while (jobs_running() > 0) absl::SleepFor(absl::Milliseconds(5));
   grpc::ClientContext run;
-  run.set_deadline(absl::ToChronoTime(absl::Now() + absl::Milliseconds(200)));
-  v1::RunResponse ran;
-  EXPECT_EQ(jobs->Run(&run, RunOf(Spec(kLong), Rows(1).Row(0)), &ran).error_code(),
-            grpc::StatusCode::DEADLINE_EXCEEDED);
-  while (cluster.coordinator().Stats().jobs_running > 0) absl::SleepFor(absl::Milliseconds(5));
+  std::thread client([&] {
+    v1::RunResponse ran;
+    EXPECT_EQ(jobs->Run(&run, RunOf(Spec(kLong), Rows(1).Row(0)), &ran).error_code(),
+              grpc::StatusCode::CANCELLED);
+  });
+  while (jobs_running() == 0) absl::SleepFor(absl::Milliseconds(5));
+  run.TryCancel();
+  client.join();
+  while (jobs_running() > 0) absl::SleepFor(absl::Milliseconds(5));
   EXPECT_EQ(cluster.coordinator().Stats().jobs_ended.at(v1::Job::CANCELLED), 2);
 }
 
@@ -281,13 +305,13 @@ TEST(ApiTest, ALostWorkerFailsTheJobByNameAndTheNextOneRuns) {
   ASSERT_TRUE(Submit(*jobs, Spec(kLong, {"x"}), Rows(8), &response).ok());
   AwaitLog(cluster.coordinator(), response.job().id(), "runs on ");
   cluster.DropWorker(1);
-  const v1::Job job = Wait(*jobs, response.job().id(), absl::Seconds(30));
+  const v1::Job job = Wait(*jobs, response.job().id(), absl::Minutes(5));
   EXPECT_EQ(job.state(), v1::Job::FAILED);
   EXPECT_EQ(job.failure().worker(), "w2");
   EXPECT_THAT(job.failure().message(), HasSubstr("worker w2 was lost"));
   cluster.AwaitWorkers(1);
   ASSERT_TRUE(Submit(*jobs, Spec(kDouble, {"x"}), Rows(8), &response).ok());
-  EXPECT_EQ(Wait(*jobs, response.job().id(), absl::Seconds(30)).state(), v1::Job::SUCCEEDED);
+  EXPECT_EQ(Wait(*jobs, response.job().id(), absl::Minutes(5)).state(), v1::Job::SUCCEEDED);
 }
 
 TEST(ApiTest, LogsAreFollowedToTheEnd) {
@@ -312,7 +336,7 @@ TEST(ApiTest, LogsAreFollowedToTheEnd) {
     }
     EXPECT_TRUE(stream->Finish().ok());
   });
-  EXPECT_EQ(first_line.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(first_line.get_future().wait_for(std::chrono::minutes(5)), std::future_status::ready);
   cluster.AddWorker();
   reader.join();
   ASSERT_FALSE(lines.empty());

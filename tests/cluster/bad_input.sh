@@ -3,22 +3,31 @@
 # usage: tests/cluster/bad_input.sh
 set -euo pipefail
 name=bad_input
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$(dirname "$0")/lib.sh"
 
-server=127.0.0.1:$(free_port)
+# A port that stays taken, and on which nobody listens.
+coproc taken { exec python3 -c 'import socket, sys
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+sys.stdin.read()'; }
+read -r port <&"${taken[0]}"
+silent=127.0.0.1:$port
+server=
 tear_down() {
-  kill "${server_pid:-}" "${tls_pid:-}" 2>/dev/null || true
+  kill "${server_pid:-}" "${tls_pid:-}" "${taken_PID:-}" 2>/dev/null || true
   wait 2>/dev/null || true
   rm -rf "$scratch"
 }
 trap tear_down EXIT
 
 # says CODE MESSAGE ARGUMENT...: `weir ARGUMENT...` ends with this code and exactly this message, in which @ stands for
-# the scratch folder.
+# the scratch folder. Before it there may be lines on the state of a job that takes a while.
 says() {
   local wanted_code=$1 wanted="error: ${2//@/$scratch}" code=0 got
   shift 2
   got=$("$bin/weir" "$@" 2>&1 >/dev/null) || code=$?
+  got=$(grep -Ev '^job job-[0-9a-f]+: (QUEUED|RUNNING)' <<<"$got")
   [ "$code" -eq "$wanted_code" ] && [ "$got" = "$wanted" ] && return 0
   printf 'exit code %s, wanted %s\ngot    %s\nwanted %s\n' "$code" "$wanted_code" "$got" "$wanted"
   return 1
@@ -108,23 +117,21 @@ expect "an address with a scheme" says 6 \
   "$invalid address 'http://localhost:7077': give HOST:PORT without a scheme" \
   list --server http://localhost:7077
 expect "nobody listens" says 5 \
-  "UNAVAILABLE: cannot reach the coordinator at $server: failed to connect to all addresses; last error: UNKNOWN: ipv4:$server: Failed to connect to remote host: Connection refused (nothing listens there; is weir-server running? \`weir dev\` starts one)" \
-  list --server "$server"
+  "UNAVAILABLE: cannot reach the coordinator at $silent: failed to connect to all addresses; last error: UNKNOWN: ipv4:$silent: Failed to connect to remote host: Connection refused (nothing listens there; is weir-server running? \`weir dev\` starts one)" \
+  list --server "$silent"
 
-"$bin/weir-server" --listen "$server" >"$scratch/server.log" 2>&1 &
-server_pid=$!
-need "the coordinator serves" await 10 "$bin/weir" health --server "$server"
+need "the coordinator serves" start_server
 expect "an unknown job" says 4 "NOT_FOUND: there is no job 'nothing'" status nothing --server "$server"
 
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$scratch/key.pem" -out "$scratch/cert.pem" -days 2 \
   -subj /CN=localhost >/dev/null 2>&1
-tls_port=$(free_port)
-openssl s_server -accept "$tls_port" -key "$scratch/key.pem" -cert "$scratch/cert.pem" -quiet \
-  >/dev/null 2>&1 &
+openssl s_server -accept 127.0.0.1:0 -key "$scratch/key.pem" -cert "$scratch/cert.pem" \
+  >"$scratch/tls.log" 2>&1 &
 tls_pid=$!
-sleep 1
-expect "a server that speaks TLS" says 5 \
-  "UNAVAILABLE: cannot reach the coordinator at 127.0.0.1:$tls_port: failed to connect to all addresses; last error: UNAVAILABLE: ipv4:127.0.0.1:$tls_port: Socket closed (the server closed the connection; it may require TLS, which this client does not use)" \
-  list --server "127.0.0.1:$tls_port"
+listens_for_tls() { tls=$(sed -n 's/^ACCEPT //p' "$scratch/tls.log") && [ -n "$tls" ]; }
+need "a server that speaks TLS" await listens_for_tls
+expect "is recognized" says 5 \
+  "UNAVAILABLE: cannot reach the coordinator at $tls: failed to connect to all addresses; last error: UNAVAILABLE: ipv4:$tls: Socket closed (the server closed the connection; it may require TLS, which this client does not use)" \
+  list --server "$tls"
 
 finish

@@ -22,14 +22,18 @@ engine_start() {
     dockerd --host "$DOCKER_HOST" --pidfile "$engine_dir/docker.pid" --storage-driver "$driver" \
       --data-root "$engine_dir/data" --exec-root "$engine_dir/exec" \
       >"$engine_dir/log" 2>&1 </dev/null &
-    await 30 docker info && return 0
-    kill "$!" 2>/dev/null || true
-    wait "$!" 2>/dev/null || true
+    engine_pid=$!
+    await engine_is_decided && docker info >/dev/null 2>&1 && return 0
+    kill "$engine_pid" 2>/dev/null || true
+    wait "$engine_pid" 2>/dev/null || true
     tail -n 5 "$engine_dir/log" >&2
   done
   echo "error: no Docker engine runs and none could be started" >&2
   return 1
 }
+
+# It answers, or has ended.
+engine_is_decided() { docker info || ! kill -0 "$engine_pid"; }
 
 # An engine that was found may come with the compose plugin; Debian has the stand-alone program.
 ensure_compose() {

@@ -34,7 +34,7 @@ std::string Deploy(Session* session, const std::string& text) {
 }
 
 v1::Job Ended(Session* session, const std::string& id) {
-  auto job = session->Wait(id, absl::Seconds(60));
+  auto job = session->Wait(id, absl::Minutes(5));
   EXPECT_TRUE(job.ok()) << job.status();
   return *job;
 }

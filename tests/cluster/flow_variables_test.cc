@@ -245,7 +245,7 @@ TEST(FlowVariables, AVariableThatWaitsForItsTurnIsNamed) {
   request.set_flow(PrintFlow(*NumbersFlow("push", "time")));
   const auto deployed = session->Deploy(request);
   ASSERT_TRUE(deployed.ok()) << deployed.status();
-  const absl::Time soon = absl::Now() + absl::Seconds(60);
+  const absl::Time soon = absl::Now() + absl::Minutes(5);
   auto flow = DeployedFlow::Attach(session, deployed->job().id(), {}, soon);
   ASSERT_TRUE(flow.ok()) << flow.status();
   const Tensor key = Tensor::Of<int64_t>({1}, {7});

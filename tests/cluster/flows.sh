@@ -7,9 +7,9 @@
 # usage: tests/cluster/flows.sh
 set -euo pipefail
 name=flows
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$(dirname "$0")/lib.sh"
 
-server=127.0.0.1:$(free_port)
+server=
 declare -A worker_pids=()
 flow=tests/data/flows/word_count.flow
 data=$scratch/data
@@ -47,7 +47,7 @@ numpy.save(sys.argv[1], numpy.array([int(w) for w in sys.argv[2:]], dtype=numpy.
 }
 
 # submit [FILE]: leaves the id of a flow that runs, a word count, as $id.
-submit() { id=$(weir submit "${1:-$flow}" -q --timeout 60); }
+submit() { id=$(weir submit "${1:-$flow}" -q --timeout "$patience"); }
 
 # received TEXT: what was written to received.log, whose lines have no order, is TEXT.
 received() { diff <(sort "$scratch/received.log") <(printf '%s\n' "$@" | sort); }
@@ -109,11 +109,9 @@ whole() {
 
 some_files() { [ "$(find "$data/out" -type f -name 'copy-*' | wc -l)" -gt "$1" ]; }
 
-"$bin/weir-server" --listen "$server" >"$scratch/server.log" 2>&1 &
-server_pid=$!
-need "the coordinator serves" await 10 "$bin/weir" health --server "$server"
+need "the coordinator serves" start_server
 start_workers w1 w2 w3
-need "three workers register" await 20 workers_are "$server" 3
+need "three workers register" await workers_are "$server" 3
 words "$scratch/a.npy" 7 8 7
 words "$scratch/b.npy" 7 9
 words "$scratch/c.npy" 8 8 8 1
@@ -123,7 +121,7 @@ weir receive "$id" out >"$scratch/received.log" 2>"$scratch/receive.log" &
 receiver=$!
 expect "records of an epoch" weir send "$id" words "$scratch/a.npy"
 expect "more of the same epoch, which is over then" weir send "$id" words "$scratch/b.npy" --advance 1
-expect "the epoch is complete" await 20 says "out +output +before 1 "
+expect "the epoch is complete" await says "out +output +before 1 "
 expect "what it waits for is the client" \
   grep "source 'words' is open at (1)" <(weir explain-frontier "$id" out)
 expect "an epoch that is over is refused" exits 6 weir send "$id" words "$scratch/a.npy" --epoch 0
@@ -131,8 +129,8 @@ expect "an input that is not there is named" \
   grep "it has words" <(weir send "$id" nowhere "$scratch/a.npy" 2>&1)
 expect "the flow is listed" grep "$id .*RUNNING .*word_count" <(weir list)
 expect "the next epoch, and the end" weir send "$id" words "$scratch/c.npy" --close
-expect "the flow succeeds" weir wait "$id" --timeout 30
-expect "who takes has everything" await 20 received "0: 7 3" "0: 8 1" "0: 9 1" "1: 8 3" "1: 1 1"
+expect "the flow succeeds" weir wait "$id" --timeout "$patience"
+expect "who takes has everything" await received "0: 7 3" "0: 8 1" "0: 9 1" "1: 8 3" "1: 1 1"
 expect "and ends" wait "$receiver"
 expect "a network learns from a stream as in a loop" \
   env WEIR_ADDRESS="$server" PYTHONPATH="$bin/../python" \
@@ -141,67 +139,67 @@ expect "a network learns from a stream as in a loop" \
 numbers 7 9 2000
 copying 'in/*.csv' out
 expect "workers share files, and a flow over them ends by itself" \
-  weir run "$scratch/copying.flow" --timeout 60
+  weir run "$scratch/copying.flow" --timeout "$patience"
 expect "each was read once and written once" copied
 expect "counts are those of the file" diff <(sort -n "$data/out/count-0000.csv") \
   <(sort -n "$data/in/1.csv" | uniq -c | awk '{print $2 "," $1}')
 rm -f "$data"/out/*
 copying "$data/in/*.csv" "$data/../elsewhere"
-expect "a path outside is refused" exits 1 weir run "$scratch/copying.flow" --timeout 60
+expect "a path outside is refused" exits 1 weir run "$scratch/copying.flow" --timeout "$patience"
 expect "nothing was written there" test -z "$(ls -A "$scratch/elsewhere")"
 expect "the message says which option allows it" \
-  grep -e "--data-directory DIR" <(weir run "$scratch/copying.flow" --timeout 60 2>&1)
-expect "a flow that waits for clients is not run" exits 2 weir run "$flow" --timeout 60
+  grep -e "--data-directory DIR" <(weir run "$scratch/copying.flow" --timeout "$patience" 2>&1)
+expect "a flow that waits for clients is not run" exits 2 weir run "$flow" --timeout "$patience"
 
 numbers 1000 40 50000
 copying 'in/*.csv' out
-weir run "$scratch/copying.flow" --timeout 60 >"$scratch/run.log" 2>&1 &
+weir run "$scratch/copying.flow" --timeout "$patience" >"$scratch/run.log" 2>&1 &
 runner=$!
-expect "some epochs are written" await 30 some_files 2
+expect "some epochs are written" await some_files 2
 { kill -9 "$runner" && wait "$runner"; } 2>/dev/null || true
 id=$(weir list -o json | json 'max(r["jobs"], key=lambda job: int(job["created_unix_ms"]))["id"]')
-expect "kill -9 of the client does not matter to the flow" weir wait "$id" --timeout 60
+expect "kill -9 of the client does not matter to the flow" weir wait "$id" --timeout "$patience"
 expect "each file was read once and written once" copied
 rm -f "$data"/out/*
 # It waits for a client that never comes, so it cannot be over before it is cancelled.
 sed 's/^}$/  %more = input() {types = ["i64[]"]}\n  %open = probe(%more)\n}/' \
   "$scratch/copying.flow" >"$scratch/staying.flow"
-id=$(weir submit "$scratch/staying.flow" -q --timeout 60)
-expect "some epochs are written" await 30 some_files 5
+id=$(weir submit "$scratch/staying.flow" -q --timeout "$patience")
+expect "some epochs are written" await some_files 5
 expect "it is cancelled in the middle" weir cancel "$id"
-expect "and ends" exits 3 weir wait "$id" --timeout 20
+expect "and ends" exits 3 weir wait "$id" --timeout "$patience"
 expect "what it has written is whole, and nothing else is there" whole
 rm -f "$data"/out/*
 sed -i '$ s/$/x/' "$data/in/9.csv"
-expect "a fault in a file fails the flow" exits 1 weir run "$scratch/copying.flow" --timeout 60
+expect "a fault in a file fails the flow" exits 1 weir run "$scratch/copying.flow" --timeout "$patience"
 expect "the message names vertex, file, line and column" \
-  grep "'numbers' (read_files).*in/9.csv:50000:1" <(weir run "$scratch/copying.flow" --timeout 60 2>&1)
+  grep "'numbers' (read_files).*in/9.csv:50000:1" <(weir run "$scratch/copying.flow" --timeout "$patience" 2>&1)
 expect "what was written is whole" whole
 
 need "another flow runs" submit
 expect "it has records" weir send "$id" words "$scratch/a.npy"
 { kill -9 "${worker_pids[w2]}" && wait "${worker_pids[w2]}"; } 2>/dev/null || true
-expect "kill -9 of a worker fails it" exits 1 weir wait "$id" --timeout 20
+expect "kill -9 of a worker fails it" exits 1 weir wait "$id" --timeout "$patience"
 expect "the message names the worker" grep -w w2 <(weir status "$id")
-expect "the coordinator lists the two others" await 5 workers_are "$server" 2
+expect "the coordinator lists the two others" await workers_are "$server" 2
 
 need "they run a cycle with two entries" submit tests/data/flows/two_entries.flow
 weir receive "$id" out >"$scratch/received.log" 2>"$scratch/receive.log" &
 receiver=$!
 expect "numbers for it" weir send "$id" numbers "$scratch/b.npy" --close
-expect "it ends" weir wait "$id" --timeout 30
-expect "it says how often it took one" await 20 received "0: 7 3" "0: 9 3"
+expect "it ends" weir wait "$id" --timeout "$patience"
+expect "it says how often it took one" await received "0: 7 3" "0: 9 3"
 expect "and who takes has ended" wait "$receiver"
 
 need "they run the next flow" submit
 expect "which can be cancelled" weir cancel "$id"
-expect "and ends so" exits 3 weir wait "$id" --timeout 20
-expect "nothing can be sent to it" exits 6 weir send "$id" words "$scratch/a.npy" --timeout 10
+expect "and ends so" exits 3 weir wait "$id" --timeout "$patience"
+expect "nothing can be sent to it" exits 6 weir send "$id" words "$scratch/a.npy" --timeout "$patience"
 
 need "a flow runs" submit
 kill -TERM "${worker_pids[w3]}"
-expect "a worker that is asked to stop does" await 30 workers_are "$server" 1
-expect "its flow fails" exits 1 weir wait "$id" --timeout 20
+expect "a worker that is asked to stop does" await workers_are "$server" 1
+expect "its flow fails" exits 1 weir wait "$id" --timeout "$patience"
 kill -TERM "$server_pid"
 expect "the coordinator stops with exit code 0" exits 0 wait "$server_pid"
 

@@ -35,7 +35,7 @@ flow @word_count {
   %out = output(%counts)
 })";
 
-absl::Time Soon() { return absl::Now() + absl::Seconds(60); }
+absl::Time Soon() { return absl::Now() + absl::Minutes(5); }
 
 Tensor Numbers(const std::vector<int64_t>& numbers) {
   Tensor column(DType::kI64, {static_cast<int64_t>(numbers.size())});

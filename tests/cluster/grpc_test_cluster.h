@@ -25,7 +25,7 @@ namespace weir {
 class GrpcTestCluster {
  public:
   explicit GrpcTestCluster(int workers)
-      : coordinator_(CoordinatorOptions(), MakeMemoryJournal()), metrics_(&coordinator_) {
+      : coordinator_(Patient(), MakeMemoryJournal()), metrics_(&coordinator_) {
     auto server = GrpcServer::Start({.address = "127.0.0.1:0"}, &coordinator_, &metrics_);
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -81,6 +81,15 @@ class GrpcTestCluster {
   std::unique_ptr<v1::Jobs::Stub> Jobs() { return v1::Jobs::NewStub(channel_); }
 
  private:
+  // Nobody is taken to be lost because the machine is busy.
+  static CoordinatorOptions Patient() {
+    CoordinatorOptions options;
+    options.limits.fence = absl::Seconds(10);  // a flow whose worker is lost ends after that
+    options.limits.lost_after = absl::Minutes(5);
+    options.limits.register_within = absl::Minutes(5);
+    return options;
+  }
+
   Coordinator coordinator_;
   ServerMetrics metrics_;
   std::unique_ptr<GrpcServer> server_;

@@ -2,6 +2,13 @@
 # a bound, reads the CLI's reports, and makes a folder `scratch` that the test removes. A test ends with
 # `finish`, which prints the closing line and sets the exit code.
 
+# A script that is read while it runs shares its place in the file with what it starts, and was seen to leave
+# out a line on a busy machine: it is read as a whole first.
+if [ -z "${WEIR_TEST_IS_READ:-}" ]; then
+  WEIR_TEST_IS_READ=1 exec bash -c "$(cat "$0")" "$0" "$@"
+fi
+unset WEIR_TEST_IS_READ
+
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 preset=${WEIR_PRESET:-release}
 bin=$PWD/build/$preset/bin
@@ -38,10 +45,12 @@ need() {
   [ "$failed" -eq "$before" ] || { finish "$name"; exit 1; }
 }
 
-# await SECONDS COMMAND...: until the command succeeds; fails when the time is over.
+# Nothing here depends on how fast the machine is: whoever waits for so many seconds has found a fault.
+patience=300
+
+# await COMMAND...: until the command succeeds; fails when patience is over.
 await() {
-  local end=$(($(milliseconds) + $1 * 1000))
-  shift
+  local end=$(($(milliseconds) + patience * 1000))
   until "$@" >/dev/null 2>&1; do
     [ "$(milliseconds)" -lt "$end" ] || {
       echo "still not so: $*"
@@ -53,11 +62,30 @@ await() {
 
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
+# free_port: one that is free now, and below those that the system gives to connections.
 free_port() {
-  python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])'
+  python3 -c 'import random, socket
+while True:
+    with socket.socket() as s:
+        try:
+            s.bind(("127.0.0.1", random.randrange(20000, 32000)))
+        except OSError:
+            continue
+        print(s.getsockname()[1])
+        break'
+}
+
+# start_server [OPTION...]: a coordinator on a port that is free; leaves $server and $server_pid, and its
+# log as server.log. A worker may sleep for seconds on a busy machine before it is given up.
+start_server() {
+  "$bin/weir-server" --listen 127.0.0.1:0 --lost-after 15 "$@" >"$scratch/server.log" 2>&1 &
+  server_pid=$!
+  await serves
+}
+
+serves() {
+  server=$(sed -n 's/^listening on //p' "$scratch/server.log")
+  [ -n "$server" ] && "$bin/weir" health --server "$server"
 }
 
 # json EXPRESSION: a Python expression over `r`, the report on standard input.

@@ -21,9 +21,13 @@ class Delays:
         self._thread.start()
 
     def proxy(self, listen, target):
-        """Whoever connects to `listen` is connected with `target`; (host, port) both."""
+        """Whoever connects to `listen` is connected with `target`; (host, port) both.
+
+        Returns: the port that it listens on, where `listen` has port 0.
+        """
         begun = asyncio.run_coroutine_threadsafe(self._listen(listen, target), self._loop)
         self._servers.append(begun.result())
+        return self._servers[-1].sockets[0].getsockname()[1]
 
     def close(self):
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()

@@ -7,7 +7,6 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
@@ -17,7 +16,7 @@ BINARIES = pathlib.Path(
     os.environ.get("WEIR_BINARIES", _REPOSITORY / "build" / "release" / "bin")
 )
 # Nothing here depends on how fast the machine is: whoever waits for so long has found a fault.
-PATIENCE = float(os.environ.get("WEIR_PATIENCE", 60))
+PATIENCE = float(os.environ.get("WEIR_PATIENCE", 300))
 
 
 def wait_until(is_so, what, patience=PATIENCE):
@@ -38,9 +37,9 @@ class Cluster:
       workers: processes by name; those that were killed are not in it.
     """
 
-    def __init__(self, folder, workers, delays=None, threads=1):
+    def __init__(self, folder, workers, delays=None, threads=1, lost_after=30):
         """`delays`: a `Delays` for all connections: of clients, and of workers with the coordinator
-        and each other.
+        and each other. `lost_after`: seconds; on a busy machine a process may sleep for some.
         """
         self.workers = {}
         self.folder = pathlib.Path(folder)
@@ -48,29 +47,34 @@ class Cluster:
         self._threads = threads
         self._numbers = itertools.count(1)
         self._logs = []
-        port, self._http = _free_port(), f"127.0.0.1:{_free_port()}"
-        self._direct = self.address = f"127.0.0.1:{port}"
+        any_port = "127.0.0.1:0"
         self._server = self._start(
-            "server", "weir-server", "--listen", self._direct, "--http", self._http
+            *("server", "weir-server", "--listen", any_port, "--http", any_port),
+            *("--lost-after", str(lost_after)),
         )
+        self._http = wait_until(lambda: self._printed("serving HTTP on "), "HTTP is served")
+        self._direct = wait_until(lambda: self._printed("listening on "), "it listens")
+        self.address = self._direct
         if delays is not None:
-            front = _free_port()
-            delays.proxy(("127.0.0.1", front), ("127.0.0.1", port))
+            front = delays.proxy(("127.0.0.1", 0), ("127.0.0.1", _port(self._direct)))
             self.address = f"127.0.0.1:{front}"
         wait_until(lambda: self.weir("health").returncode == 0, "the coordinator serves")
         self.add_workers(workers)
 
     def add_workers(self, count):
-        for _ in range(count):
-            name, port = f"w{next(self._numbers)}", _free_port()
-            options = ["--data-listen", f"127.0.0.1:{port}"]
+        added = [f"w{next(self._numbers)}" for _ in range(count)]
+        for name in added:
+            options = ["--data-listen", "127.0.0.1:0"]
             if self._delays is not None:
                 # Others reach it through another address of the same machine.
-                self._delays.proxy(("127.0.0.2", port), ("127.0.0.1", port))
                 options += ["--data-host", "127.0.0.2"]
             options += ["--server", self.address, "--name", name, "--threads", str(self._threads)]
             self.workers[name] = self._start(name, "weir-worker", *options)
         self.await_workers(len(self.workers))
+        if self._delays is not None:
+            ready = self.ready_workers()
+            for port in (_port(ready[name]["data_address"]) for name in added):
+                self._delays.proxy(("127.0.0.2", port), ("127.0.0.1", port))
 
     def await_workers(self, count):
         wait_until(lambda: len(self.ready_workers()) == count, f"{count} workers are ready")
@@ -151,6 +155,12 @@ class Cluster:
         for log in self._logs:
             log.close()
 
+    def _printed(self, start):
+        """Returns: what follows `start` in a line of the coordinator; None before it is there."""
+        assert self._server.poll() is None, self.log("server")
+        found = re.search(rf"^{start}(.*)\n", self.log("server"), re.M)
+        return found and found[1]
+
     def _start(self, name, program, *arguments):
         log = open(self.folder / f"{name}.log", "w")
         self._logs.append(log)
@@ -173,7 +183,5 @@ def _end_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def _port(address):
+    return int(address.rsplit(":", 1)[1])

@@ -75,7 +75,7 @@ def main():
         job = session.deploy(word_count())
         job.send("words", np.arange(10))
         job.advance("words")
-        job.wait(0, timeout=60)
+        job.wait(0, timeout=300)
         print(job.id, flush=True)
         sys.stdin.read()
 

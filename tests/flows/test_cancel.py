@@ -61,7 +61,9 @@ def records_out(cluster):
 @pytest.mark.parametrize("paused_for", [None, 1.0, 5.0])
 def test_nothing_comes_out_and_memory_is_free(start_cluster, paused_for):
     """A worker that is stopped for a second wakes before it is given up; for five, afterwards."""
-    with start_cluster(3) as (cluster, session):
+    # Whoever sleeps for longer than that is given up.
+    lost_after = 3 if paused_for == 5.0 else 30
+    with start_cluster(3, lost_after=lost_after) as (cluster, session):
         session.deploy(stalled.word_count()).cancel()  # what a first flow leaves is not this one's
         names = ["server", *cluster.workers]
         idle = {name: cluster.memory(name) for name in names}

@@ -52,11 +52,17 @@ def test_empty_epochs_leave_memory_flat(start_cluster):
                 return {"client": own_memory(), **of_processes}
 
             pass_to(0, EMPTY_EPOCHS // 4)
-            before = memory()
-            pass_to(EMPTY_EPOCHS // 4, EMPTY_EPOCHS)
-            after = memory()
-            print({name: after[name] - before[name] for name in before})
-            assert all(after[name] - before[name] < 4 << 20 for name in before), (before, after)
+            # What is kept for each epoch grows in every round; what allocators take, only in some.
+            least = {}
+            for part in range(1, 4):
+                before = memory()
+                pass_to(part * EMPTY_EPOCHS // 4, (part + 1) * EMPTY_EPOCHS // 4)
+                after = memory()
+                for name in before:
+                    grown = after[name] - before[name]
+                    least[name] = min(grown, least.get(name, grown))
+            print(least)
+            assert all(grown < 1 << 20 for grown in least.values()), least
             job.send("words", [7])
             job.close()
             last = {}

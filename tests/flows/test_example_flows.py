@@ -14,7 +14,7 @@ from delays import Delays
 import pytest
 import test_flow_examples
 from test_flow_examples import ADDED_UP_OTHERWISE, SMALL, multisets
-from processes import wait_until
+from processes import PATIENCE, wait_until
 
 import weir
 
@@ -45,7 +45,7 @@ def wanted():
 
 def check_run(name, wanted):
     example, inputs, results = wanted(name)
-    found = example.build().run(inputs, timeout=120)
+    found = example.build().run(inputs, timeout=PATIENCE)
     example.check(found, inputs)
     assert multisets(found) == results
 

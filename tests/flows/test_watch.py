@@ -7,7 +7,6 @@ import re
 import select
 import subprocess
 import termios
-import time
 
 import processes
 from processes import wait_until
@@ -74,18 +73,20 @@ def test_it_shows_what_goes_on_and_ctrl_c_leaves_it_alone(three):
         try:
             wait_until(lambda: "is RUNNING" in terminal.screen(), "it shows the flow")
             assert row(terminal.screen(), "words")[:3] == ["words", "input", "0"]
-            job.send("words", [7, 8, 7])
+            # So many that there is a rate, even if the screen is hours old.
+            job.send("words", [7, 8, 7] * 10_000)
             job.advance("words", 5)
             wait_until(
-                lambda: row(terminal.screen(), "words")[:4] == ["words", "input", "5", "3"],
+                lambda: row(terminal.screen(), "words")[:4] == ["words", "input", "5", "30000"],
                 "epochs and records of inputs",
             )
             wait_until(
                 lambda: row(terminal.screen(), "counts")[1:5] == ["output", "before", "5", "2"],
                 "epochs and records of outputs",
             )
+            counted = ["counted", "count", "{(5)}", "30000"]
             wait_until(
-                lambda: row(terminal.screen(), "counted")[:4] == ["counted", "count", "{(5)}", "3"],
+                lambda: row(terminal.screen(), "counted")[:4] == counted,
                 "frontiers and records of vertices",
             )
             assert re.search(r"^words .* [1-9]\d*/s", terminal.text, re.M), "a rate"
@@ -101,8 +102,9 @@ def test_it_shows_what_goes_on_and_ctrl_c_leaves_it_alone(three):
             terminal.close()
         job.send("words", [9])
         job.close()
-        assert [epoch for epoch, _ in job.results("counts", timeout=60)] == [0, 5]
-        job.wait(timeout=60)
+        found = job.results("counts", timeout=processes.PATIENCE)
+        assert [epoch for epoch, _ in found] == [0, 5]
+        job.wait(timeout=processes.PATIENCE)
 
 
 def test_it_ends_with_the_flow(three):
@@ -115,9 +117,13 @@ def test_it_ends_with_the_flow(three):
             text=True,
         )
         job.send("words", [1])
-        time.sleep(0.3)
+        text = ""
+        while "is RUNNING" not in text:
+            line = watching.stdout.readline()
+            assert line, text
+            text += line
         job.close()
-        text, _ = watching.communicate(timeout=processes.PATIENCE)
+        text += watching.communicate(timeout=processes.PATIENCE)[0]
         assert watching.returncode == 0
         assert "is RUNNING" in text and "is SUCCEEDED" in text
         assert "\x1b" not in text, "no terminal, nothing to clear"

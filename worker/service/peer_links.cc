@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-constexpr absl::Duration kDialWithin = absl::Seconds(3);
+constexpr absl::Duration kDialWithin = absl::Seconds(15);
 
 }  // namespace
 

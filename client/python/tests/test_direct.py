@@ -167,7 +167,7 @@ def test_a_session_closes_while_threads_call_it():
         begun.wait()
         session.close()
         for thread in threads:
-            thread.join(60)
+            thread.join(300)
     assert len(outcomes) == 3 and all("closed" in each for each in outcomes)
 
 
@@ -190,5 +190,5 @@ def test_the_last_call_of_a_closed_session_ends_the_cluster():
             session.run(native, [large])
             session.close()
             for thread in threads:
-                thread.join(60)
+                thread.join(300)
                 assert not thread.is_alive()

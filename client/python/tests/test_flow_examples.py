@@ -69,7 +69,7 @@ def test_clusters(name, workers, wanted):
     example, inputs, results = wanted(name)
     with weir.connect(workers=workers):
         for _ in range(3):
-            found = example.build().run(inputs, timeout=60)
+            found = example.build().run(inputs, timeout=300)
             example.check(found, inputs)
             if name not in ADDED_UP_OTHERWISE:
                 assert multisets(found) == multisets(results)
@@ -93,7 +93,7 @@ def test_training_has_the_bits_of_a_loop_of_the_same_functions(in_flight):
     assert len({weights[0] for weights in read}) == 12 - in_flight + 1
     for workers in [1, 2, 3]:
         with weir.connect(workers=workers):
-            results = example.build(in_flight).run(inputs, timeout=60)
+            results = example.build(in_flight).run(inputs, timeout=300)
         for epoch in range(12):
             found = example.weights_at(results, epoch)
             assert [weight.tobytes() for weight in found] == read[epoch]

@@ -5,7 +5,7 @@ import pytest
 
 import weir
 
-TIMEOUT = 60
+TIMEOUT = 300
 
 
 def rows(records):

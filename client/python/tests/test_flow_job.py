@@ -9,7 +9,7 @@ import pytest
 import weir
 import weir.numpy as wnp
 
-TIMEOUT = 60
+TIMEOUT = 300
 
 
 def rows(records):

@@ -96,9 +96,9 @@ def test_a_client_for_what_reads_and_one_for_what_updates(session):
         reader.send("reads", [0])
         reader.send("reads", [0], epoch=1)
         reader.close()
-        found = dict(reader.results("values", timeout=60))
+        found = dict(reader.results("values", timeout=300))
         assert found[0][1].tolist() == [5] and found[1][1].tolist() == [7]
-        reader.wait(timeout=60)
+        reader.wait(timeout=300)
         reader.detach()
         writer.detach()
 
@@ -160,7 +160,7 @@ def test_every_update_of_many_batches_is_assigned_once(session, order):
             job.close("updates")
         else:
             job.send("updates", ([7], [0]), epoch=5)  # a later one counts as well
-        found = job.results("values", as_they_come=True, timeout=60)
+        found = job.results("values", as_they_come=True, timeout=300)
         seen = [0]
         while seen[-1] < 104950:
             job.send("reads", [7])
