@@ -13,15 +13,27 @@ def word_count():
     return flow
 
 
+def count_to_0(n):
+    """Takes for ever from any odd number on."""
+    return weir.while_loop(lambda n: n != 0, lambda n: n + 2, n)
+
+
 def slow_map():
-    """Records other than 0 take for ever."""
-
-    def count_down(n):
-        return weir.while_loop(lambda n: n != 0, lambda n: n + 2, n)
-
     flow = weir.Flow("slow_map")
-    numbers = flow.input("numbers", "i64")
-    numbers.map(count_down, name="slow").output("out")
+    flow.input("numbers", "i64").map(count_to_0, name="slow").output("out")
+    return flow
+
+
+def slow_updates():
+    """A sum for each key, which is read, and changed by what comes through a slow function."""
+    flow = weir.Flow("slow_updates")
+    updates = flow.input("updates", "i64", "i64")
+    slow = updates.map(lambda key, more: (key, count_to_0(more)), name="slow")
+    reads = flow.input("reads", "i64")
+    sums = reads.variable(
+        slow, init=lambda key: key * 0, assign=lambda sum, more: sum + more, keys=1, name="sums"
+    )
+    sums.output("seen")
     return flow
 
 

@@ -156,6 +156,39 @@ def test_a_slow_kernel_at_a_time_that_is_complete(three, deploy):
     check(found.only("summed", "REQUEST"), [busiest(cluster)], [2], 1)
 
 
+# Values are read in the order of times: reads of epoch 2 are not served before the update of epoch
+# 1 has come, which another vertex has; nor are those of epoch 5.
+def test_a_read_of_a_variable_that_waits_for_an_update(three, deploy):
+    cluster, _ = three
+    job = deploy(stalled.slow_updates())
+    for epoch in 0, 2, 5:
+        job.send("reads", np.arange(300), epoch=epoch)  # some keys for each worker
+    job.close("reads")
+    job.advance("updates", 1)
+    job.wait(0, timeout=60)
+
+    def turns():
+        found = Explained(cluster, job.id, "seen")
+        line = (
+            r"'sums' waits for its turn at \((\d+)\), as \((\d+)\) may still come to input (\d+): "
+            r"worker '(\w+)' has held (\d+) request at input (\d+) for ([\d.]+)(ms|s)\n"
+        )
+        return found, re.findall(line, found.text)
+
+    # No worker may be busy with the update before it has its reads.
+    wait_until(lambda: len(turns()[1]) == 2 * len(ALL), "all reads are there")
+    job.send("updates", ([7], [1]), epoch=1)
+    job.close("updates")
+    time.sleep(LASTED)
+    wait_until(lambda: "has run a call" in turns()[0].text, "a worker has reported")
+    found, held = turns()
+    check(found.only("slow", "FRAME"), [busiest(cluster)], [1], 1)
+    wanted = [(at, "1", "1", name, "1", "0") for at in "25" for name in ALL]
+    assert sorted(turn[:6] for turn in held) == wanted, found.text
+    for *_, age, unit in held:
+        assert unit == "s" and float(age) >= LASTED, found.text
+
+
 # Who feeds cannot go on, as nobody takes what comes out.
 def test_credit(three, deploy):
     cluster, session = three

@@ -64,10 +64,10 @@ DEFECTS = [
         "        part_(0),\n",
     ),
     (
-        "records stand in files as they came",
+        "equal records stand in files as they came",
         WRITE,
-        "MergeRecords(found.mapped().Take(type), type);",
-        "ConcatBatches(found.mapped().Take(type), type);",
+        "    records_ = sorted_.NextMerged(rows_at_once_);\n",
+        "    records_ = sorted_.Next(rows_at_once_);\n",
     ),
     (
         "times are complete too early",

@@ -16,7 +16,7 @@ class RecordWriter {
  public:
   virtual ~RecordWriter() = default;
 
-  // What stands in front of so many records.
+  // What stands in front of so many records: as many bytes, however many they are.
   virtual absl::StatusOr<std::string> Head(int64_t records) const = 0;
   // REQUIRES: the batch is of the writer's type, its columns are row-major.
   virtual void Append(const RecordBatch& batch, int64_t row, std::string* bytes) const = 0;

@@ -1,5 +1,6 @@
 #include "worker/flow/keyed/kept_records.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace {
 // Below that what stands around the records of a batch is as large as they are.
 constexpr int64_t kSmallRecords = 1024;
 constexpr size_t kMostSmall = 128;
+constexpr int64_t kEnoughBytes = int64_t{1} << 20;
 // A view of memory that is so much larger is copied, so that the rest of it can go.
 constexpr double kSlack = 1.25;
 
@@ -41,13 +43,27 @@ int64_t HeldBytes(const RecordBatch& batch) {
   return bytes;
 }
 
+int64_t KeptRecords::EnoughBytes() const {
+  const FlowShare* share = charge_.share();
+  return share == nullptr ? kEnoughBytes : std::min(kEnoughBytes, share->work_bytes() / 2);
+}
+
+void KeptRecords::PushBack(RecordBatch batch) {
+  const int64_t held = HeldBytes(batch);
+  if (batch.size() >= kSmallRecords || held >= EnoughBytes()) {
+    batches_.push_back(std::move(batch));
+  } else {
+    small_.push_back(std::move(batch));
+    small_bytes_ += held;
+  }
+}
+
 absl::Status KeptRecords::Add(RecordBatch batch, const RecordType& type) {
   if (batch.empty()) return absl::OkStatus();
   batch = Own(std::move(batch));
   charge_.Set(bytes() + HeldBytes(batch));
-  const bool small = batch.size() < kSmallRecords;
-  (small ? small_ : batches_).push_back(std::move(batch));
-  if (small_.size() >= kMostSmall) PutTogether(type);
+  PushBack(std::move(batch));
+  if (small_.size() >= kMostSmall || small_bytes_ >= EnoughBytes()) PutTogether(type);
   const FlowShare* share = charge_.share();
   if (share == nullptr || bytes() < share->piece_bytes() || !share->is_over()) {
     return absl::OkStatus();
@@ -57,19 +73,18 @@ absl::Status KeptRecords::Add(RecordBatch batch, const RecordType& type) {
 
 void KeptRecords::PutTogether(const RecordType& type) {
   if (small_.size() < 2) return;
-  int64_t held = bytes();
-  for (const RecordBatch& batch : small_) held -= HeldBytes(batch);
+  const int64_t held = bytes() - std::exchange(small_bytes_, 0);
   RecordBatch together = ConcatBatches(small_, type);
   small_.clear();
   charge_.Set(held + HeldBytes(together));
-  const bool small = together.size() < kSmallRecords;
-  (small ? small_ : batches_).push_back(std::move(together));
+  PushBack(std::move(together));
 }
 
 absl::Status KeptRecords::Spill(const RecordType& type) {
   PutTogether(type);
   std::move(small_.begin(), small_.end(), std::back_inserter(batches_));
   small_.clear();
+  small_bytes_ = 0;
   while (!batches_.empty()) {
     const RecordBatch batch = std::move(batches_.back());
     batches_.pop_back();
@@ -86,6 +101,7 @@ std::vector<RecordBatch> KeptRecords::Take(const RecordType& type) {
   batches_.clear();
   std::move(small_.begin(), small_.end(), std::back_inserter(all));
   small_.clear();
+  small_bytes_ = 0;
   charge_.Set(0);
   for (SpilledRecords& records : spilled_) all.push_back(std::move(records).Read(type));
   spilled_.clear();
@@ -100,10 +116,12 @@ absl::StatusOr<RecordBatch> KeptRecords::TakeOne(const RecordType& type) {
     spilled_bytes_ -= last.bytes();
     return std::move(last).Load(type);
   }
-  std::vector<RecordBatch>& from = batches_.empty() ? small_ : batches_;
+  const bool is_small = batches_.empty();
+  std::vector<RecordBatch>& from = is_small ? small_ : batches_;
   RecordBatch batch = std::move(from.back());
   from.pop_back();
   charge_.Set(bytes() - HeldBytes(batch));
+  if (is_small) small_bytes_ -= HeldBytes(batch);
   return batch;
 }
 

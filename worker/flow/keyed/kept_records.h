@@ -31,11 +31,15 @@ class KeptRecords {
   int64_t spilled_bytes() const { return spilled_bytes_; }
 
  private:
+  // What is as large is no small frame, nor is one put together from more.
+  int64_t EnoughBytes() const;
+  void PushBack(RecordBatch batch);
   void PutTogether(const RecordType& type);
   absl::Status Spill(const RecordType& type);
 
   std::vector<RecordBatch> batches_;
   std::vector<RecordBatch> small_;
+  int64_t small_bytes_ = 0;
   std::vector<SpilledRecords> spilled_;
   int64_t spilled_bytes_ = 0;
   MemoryCharge charge_;

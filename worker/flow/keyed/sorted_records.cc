@@ -48,6 +48,7 @@ class RowsTo {
 
 void SortedRecords::Begin(std::vector<RecordBatch> batches) {
   runs_.clear();
+  last_.reset();
   batches_ = std::move(batches);
   // Frames in order in themselves that follow one another make runs that hardly overlap.
   std::sort(batches_.begin(), batches_.end(),
@@ -139,6 +140,17 @@ RecordBatch SortedRecords::NextWhole(int64_t most) {
     pieces.push_back(TakePiece(rows));
   }
   return Give(pieces);
+}
+
+RecordBatch SortedRecords::NextMerged(int64_t most) {
+  std::vector<RecordBatch> some;
+  if (last_.has_value()) some.push_back(*std::exchange(last_, std::nullopt));
+  some.push_back(Next(most));
+  RecordBatch merged = MergeRecords(some, type_);
+  if (done() || merged.empty()) return merged;
+  const int64_t last = merged.size() - 1;
+  last_ = SliceRows(merged, last, last + 1);
+  return SliceRows(merged, 0, last);
 }
 
 int64_t SortedRecords::RowsOf(int64_t origin, size_t run) const {

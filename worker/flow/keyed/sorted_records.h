@@ -10,6 +10,7 @@
 #define WEIR_WORKER_FLOW_KEYED_SORTED_RECORDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,6 +35,9 @@ class SortedRecords {
   RecordBatch Next(int64_t most);
   // The same, and the rest of those with the last one's origin.
   RecordBatch NextWhole(int64_t most);
+  // The same as Merged would have them: equal ones are one, with the sum of their weights, and what
+  // sums to 0 is gone; so there may be none.
+  RecordBatch NextMerged(int64_t most);
   // Of sorted records in memory.
   int64_t bytes() const;
 
@@ -68,6 +72,7 @@ class SortedRecords {
   std::vector<RecordBatch> batches_;  // not sorted yet, the last ones first
   std::vector<Run> runs_;
   std::vector<size_t> heap_;  // runs that have rows left, the one with the least next row in front
+  std::optional<RecordBatch> last_;  // one record that NextMerged took, as equal ones may follow
 };
 
 }  // namespace weir

@@ -27,7 +27,9 @@ std::vector<RecordBatch> Frames(const RecordType& type, std::mt19937_64& random)
 
 const RecordType kType = {{DType::kI64, Shape()}, {DType::kF32, Shape::FromExtents({2})}};
 
-TEST(SortedRecords, AreThoseOfOneSortWhateverFitsIntoMemory) {
+// Calls `test` with memory for all records, for some of them, and for next to none.
+template <class Test>
+void WithMemory(const Test& test) {
   for (const int64_t budget : {int64_t{8}, int64_t{4'000}, int64_t{1} << 30}) {
     const auto memory = FlowMemory::Make({.budget = budget});
     ASSERT_TRUE(memory.ok()) << memory.status();
@@ -36,26 +38,53 @@ TEST(SortedRecords, AreThoseOfOneSortWhateverFitsIntoMemory) {
     for (uint64_t seed = 0; seed < 40; ++seed) {
       SCOPED_TRACE(testing::Message() << "budget " << budget << " seed " << seed);
       std::mt19937_64 random(seed);
-      const std::vector<RecordBatch> frames = Frames(kType, random);
-      const RecordBatch wanted = SortRecords(frames, kType);
-      SortedRecords sorted(kType);
-      sorted.Begin(frames);
-      while (!sorted.is_sorted()) ASSERT_EQ(sorted.SortSome(), absl::OkStatus());
-      std::vector<RecordBatch> got;
-      while (!sorted.done()) {
-        const auto most = static_cast<int64_t>(1 + random() % 40);
-        got.push_back(random() % 2 == 0 ? sorted.Next(most) : sorted.NextWhole(most));
-        ASSERT_FALSE(got.back().empty());
-      }
-      const RecordBatch all = ConcatBatches(got, kType);
-      ASSERT_EQ(all.size(), wanted.size());
-      for (int64_t row = 0; row < all.size(); ++row) {
-        ASSERT_EQ(all.origin(row), wanted.origin(row)) << row;
-        ASSERT_EQ(all.weight(row), wanted.weight(row)) << row;
-        ASSERT_TRUE(RecordRows(all).Equal(row, RecordRows(wanted), row)) << row;
-      }
+      test(random);
+      if (testing::Test::HasFatalFailure()) return;
     }
+    EXPECT_EQ(share->kept_bytes(), 0);
+    EXPECT_EQ(share->spilled_bytes(), 0);
   }
+}
+
+void ExpectSame(const RecordBatch& got, const RecordBatch& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (int64_t row = 0; row < got.size(); ++row) {
+    ASSERT_EQ(got.origin(row), wanted.origin(row)) << row;
+    ASSERT_EQ(got.weight(row), wanted.weight(row)) << row;
+    ASSERT_TRUE(RecordRows(got).Equal(row, RecordRows(wanted), row)) << row;
+  }
+}
+
+TEST(SortedRecords, AreThoseOfOneSortWhateverFitsIntoMemory) {
+  WithMemory([](std::mt19937_64& random) {
+    const std::vector<RecordBatch> frames = Frames(kType, random);
+    SortedRecords sorted(kType);
+    sorted.Begin(frames);
+    while (!sorted.is_sorted()) ASSERT_EQ(sorted.SortSome(), absl::OkStatus());
+    std::vector<RecordBatch> got;
+    while (!sorted.done()) {
+      const auto most = static_cast<int64_t>(1 + random() % 40);
+      got.push_back(random() % 2 == 0 ? sorted.Next(most) : sorted.NextWhole(most));
+      ASSERT_FALSE(got.back().empty());
+    }
+    ExpectSame(ConcatBatches(got, kType), SortRecords(frames, kType));
+  });
+}
+
+TEST(SortedRecords, EqualOnesAreOneWhereverTheyWereCut) {
+  WithMemory([](std::mt19937_64& random) {
+    const std::vector<RecordBatch> frames = Frames(kType, random);
+    const int64_t most = 1 + static_cast<int64_t>(random() % 5);
+    SortedRecords sorted(kType);
+    sorted.Begin(frames);
+    while (!sorted.is_sorted()) ASSERT_EQ(sorted.SortSome(), absl::OkStatus());
+    std::vector<RecordBatch> got;
+    while (!sorted.done()) {
+      got.push_back(sorted.NextMerged(most));
+      ASSERT_LE(got.back().size(), most + 1);
+    }
+    ExpectSame(ConcatBatches(got, kType), MergeRecords(frames, kType));
+  });
 }
 
 TEST(SortedRecords, OfOneOriginStayTogetherIfAskedFor) {

@@ -2,16 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "common/flow/flow_text.h"
 #include "common/flow/reference_flow.h"
 #include "common/flow/scratch_directory_testing.h"
+#include "worker/flow/memory/flow_memory.h"
 #include "worker/flow/records_testing.h"
 #include "worker/flow/vertex.h"
 
@@ -232,6 +235,72 @@ TEST(WriteFilesVertex, AnEpochIsOneFileInTheOrderOfOrigins) {
   sink.Complete(1);
   EXPECT_THAT(scratch.Files(), SizeIs(2));
   EXPECT_EQ(sink.state_bytes(), 0);
+}
+
+// Frames that overlap, in any order, with records that are there several times, some of them in
+// several frames, and some that take one another back.
+std::vector<RecordBatch> MixedUp(int64_t records, std::mt19937_64& random) {
+  std::vector<RecordBatch> frames;
+  for (int64_t at = 0; at < records; at += 500) {
+    std::vector<int64_t> origins;
+    std::vector<int64_t> values;
+    std::vector<int64_t> weights;
+    const auto add = [&](int64_t weight) {
+      weights.push_back(weight);
+      origins.push_back(static_cast<int64_t>(random() % records));
+      values.push_back(static_cast<int64_t>(origins.back() * 3 + random() % 2));
+    };
+    for (int i = 0; i < 500; ++i) {
+      add(1 + static_cast<int64_t>(random() % 3));
+      if (random() % 4 != 0) continue;
+      origins.push_back(origins.back());
+      values.push_back(values.back());
+      weights.push_back(random() % 2 == 0 ? 1 : -weights.back());
+    }
+    const auto rows = static_cast<int64_t>(origins.size());
+    RecordBatch batch = MakeBatch({Tensor::FromSpan<int64_t>({rows}, values)});
+    batch.origins = Tensor::FromSpan<int64_t>({rows}, origins);
+    batch.weights = Tensor::FromSpan<int64_t>({rows}, weights);
+    frames.push_back(std::move(batch));
+  }
+  return frames;
+}
+
+// The same bytes with memory for all of an epoch and with next to none, a piece for each call.
+TEST(WriteFilesVertex, AnEpochMayBeLargerThanMemory) {
+  constexpr int64_t kRecords = 100'000;
+  constexpr int64_t kLittle = 400'000;
+  for (const std::string format : {"csv", "npy"}) {
+    std::string wanted;
+    for (const int64_t budget : {int64_t{1} << 30, kLittle}) {
+      const ScratchDirectory scratch;
+      const auto memory = FlowMemory::Make({.budget = budget});
+      ASSERT_TRUE(memory.ok()) << memory.status();
+      const auto share = (*memory)->AddFlow();
+      {
+        const FlowShare::Scope scope(share.get());
+        Sink sink(StrCat("{epoch}.", format), "\"i64[]\"",
+                  *DataDirectories::Below({scratch.path()}));
+        std::mt19937_64 random(7);
+        for (RecordBatch& batch : MixedUp(kRecords, random)) sink.Take(0, std::move(batch));
+        int calls = 1;
+        int64_t most_kept = share->kept_bytes();
+        for (; sink.Notify(0); ++calls) most_kept = std::max(most_kept, share->kept_bytes());
+        ASSERT_EQ(sink.status, absl::OkStatus());
+        EXPECT_EQ(sink.state_bytes(), 0);
+        if (budget == kLittle) {
+          EXPECT_LT(most_kept, 2 * kLittle);
+          EXPECT_GT(calls, 20);
+        }
+      }
+      EXPECT_EQ(share->kept_bytes(), 0);
+      EXPECT_EQ(share->spilled_bytes(), 0);
+      const std::string bytes = scratch.Files()[scratch.At(StrCat("0.", format))];
+      if (wanted.empty()) wanted = bytes;
+      EXPECT_GT(bytes.size(), size_t{kRecords});
+      EXPECT_TRUE(bytes == wanted) << format;
+    }
+  }
 }
 
 TEST(WriteFilesVertex, AnEpochOfWhichNothingIsLeftHasNoFile) {

@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/status.h"
 #include "common/flow/file_records.h"
@@ -9,67 +12,103 @@
 #include "worker/flow/files/data_directories.h"
 #include "worker/flow/files/record_writer.h"
 #include "worker/flow/files/unfinished_file.h"
+#include "worker/flow/frame_bounds.h"
 #include "worker/flow/keyed/kept_records.h"
-#include "worker/flow/keyed/merge_records.h"
+#include "worker/flow/keyed/sorted_records.h"
 #include "worker/flow/vertex.h"
 
 namespace weir {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 20;
+constexpr int64_t kPieceBytes = int64_t{1} << 20;
 
-// The file of an epoch that is complete, while it is written.
+// The file of an epoch that is complete, while it is written: records are sorted some at a time,
+// then merged as they are written, so however many there are, few are in memory.
 class EpochFile {
  public:
-  // `records` in their order.
-  EpochFile(RecordBatch records, const RecordWriter* writer)
-      : records_(std::move(records)), writer_(*writer) {}
+  // Where it goes.
+  struct Place {
+    const DataDirectories& data;
+    const FilePattern& pattern;
+    int64_t epoch = 0;
+    int64_t part = 0;
+  };
 
-  // Makes the file. Errors: InvalidArgument, a weight below zero or above kMaxRepeats.
-  absl::Status Begin(const DataDirectories& data, const FilePattern& pattern, int64_t epoch,
-                     int64_t part) {
-    int64_t total = 0;
+  EpochFile(std::vector<RecordBatch> records, const RecordType& type, const RecordWriter& writer,
+            const Place& place)
+      : writer_(writer),
+        place_(place),
+        rows_at_once_(std::max<int64_t>(kPieceBytes / BytesOf(type), 1)),
+        sorted_(type),
+        records_(EmptyBatch(type)) {
+    sorted_.Begin(std::move(records));
+  }
+
+  // Does some more. Returns: whether the file is there, whole, or nothing is left for one.
+  // Errors: InvalidArgument, a weight below zero or above kMaxRepeats.
+  absl::StatusOr<bool> WritePiece() {
+    if (!sorted_.is_sorted()) WEIR_RETURN_IF_ERROR(sorted_.SortSome());
+    if (!sorted_.is_sorted()) return false;
+    if (row_ == records_.size()) WEIR_RETURN_IF_ERROR(TakeMore());
+    WEIR_RETURN_IF_ERROR(AppendRows());
+    if (row_ < records_.size() || !sorted_.done()) return false;
+    if (file_ == nullptr) return true;
+    WEIR_ASSIGN_OR_RETURN(const std::string head, writer_.Head(written_));
+    WEIR_RETURN_IF_ERROR(file_->OverwriteHead(head));
+    WEIR_RETURN_IF_ERROR(file_->Finish());
+    return true;
+  }
+
+  int64_t bytes() const { return sorted_.bytes() + HeldBytes(records_); }
+
+ private:
+  absl::Status TakeMore() {
+    records_ = sorted_.NextMerged(rows_at_once_);
+    row_ = 0;
     for (int64_t row = 0; row < records_.size(); ++row) {
       const int64_t weight = records_.weight(row);
-      if (weight < 0 || weight > kMaxRepeats) {
-        return InvalidArgument("a record of origin ", records_.origin(row), " has the weight ",
-                               weight, "; a file holds a record 0 to ", kMaxRepeats, " times");
-      }
-      total += weight;
+      if (weight >= 0 && weight <= kMaxRepeats) continue;
+      return InvalidArgument("a record of origin ", records_.origin(row), " has the weight ",
+                             weight, "; a file holds a record 0 to ", kMaxRepeats, " times");
     }
-    WEIR_ASSIGN_OR_RETURN(OpenFile directory, data.OpenDirectory(pattern.directory()));
+    return records_.empty() || file_ != nullptr ? absl::OkStatus() : MakeFile();
+  }
+
+  absl::Status MakeFile() {
+    WEIR_ASSIGN_OR_RETURN(OpenFile directory,
+                          place_.data.OpenDirectory(place_.pattern.directory()));
     WEIR_ASSIGN_OR_RETURN(file_,
-                          UnfinishedFile::Make(std::move(directory), pattern.NameOf(epoch, part)));
-    WEIR_ASSIGN_OR_RETURN(const std::string head, writer_.Head(total));
+                          UnfinishedFile::Make(std::move(directory),
+                                               place_.pattern.NameOf(place_.epoch, place_.part)));
+    // How many there will be is not known yet.
+    WEIR_ASSIGN_OR_RETURN(const std::string head, writer_.Head(0));
     return file_->Append(head);
   }
 
-  // Writes some more. Returns: whether the file is there, whole.
-  absl::StatusOr<bool> WritePiece() {
+  absl::Status AppendRows() {
     std::string bytes;
-    while (bytes.size() < kPieceBytes && row_ < records_.size()) {
+    while (std::ssize(bytes) < kPieceBytes && row_ < records_.size()) {
       if (repeats_ < records_.weight(row_)) {
         writer_.Append(records_, row_, &bytes);
         ++repeats_;
+        ++written_;
       } else {
         ++row_;
         repeats_ = 0;
       }
     }
-    WEIR_RETURN_IF_ERROR(file_->Append(bytes));
-    if (row_ < records_.size()) return false;
-    WEIR_RETURN_IF_ERROR(file_->Finish());
-    return true;
+    return file_ == nullptr ? absl::OkStatus() : file_->Append(bytes);
   }
 
-  int64_t bytes() const { return HeldBytes(records_); }
-
- private:
-  const RecordBatch records_;
   const RecordWriter& writer_;
-  std::unique_ptr<UnfinishedFile> file_;
+  const Place place_;
+  const int64_t rows_at_once_;
+  SortedRecords sorted_;
+  std::unique_ptr<UnfinishedFile> file_;  // from the first record on
+  RecordBatch records_;                   // that are next
   int64_t row_ = 0;
   int64_t repeats_ = 0;  // of this row, that are written
+  int64_t written_ = 0;  // records, each as often as it stands there
 };
 
 class WriteFilesVertex : public Vertex {
@@ -100,10 +139,9 @@ class WriteFilesVertex : public Vertex {
       kept_bytes_ -= found.mapped().bytes();
       spilled_bytes_ -= found.mapped().spilled_bytes();
       const RecordType& type = form_.input_types[0];
-      RecordBatch records = MergeRecords(found.mapped().Take(type), type);
-      if (records.empty()) return absl::OkStatus();
-      file_ = std::make_unique<EpochFile>(std::move(records), writer_.get());
-      WEIR_RETURN_IF_ERROR(file_->Begin(data_, pattern_, activation->time().epoch(), part_));
+      file_ = std::make_unique<EpochFile>(
+          found.mapped().Take(type), type, *writer_,
+          EpochFile::Place{data_, pattern_, activation->time().epoch(), part_});
     }
     WEIR_ASSIGN_OR_RETURN(const bool is_done, file_->WritePiece());
     if (is_done) {
