@@ -54,6 +54,31 @@ def test_products_with_zeros(x):
     check(running, np.array(others) + [x[1], x[0], 0])
     check(gradient(lambda x: weir.lax.cumprod(x, reverse=True)[1], x), [0, x[2], x[1]])
     check(gradient(lambda x: weir.segment_prod(x, np.zeros(3, int), 1), x), others)
+    check(weir.hessian(lambda x: weir.segment_prod(x, np.zeros(3, int), 1)[0])(np.array(x)), second)
+
+
+def test_products_of_several_elements_with_zeros():
+    """Updates of elements of their own, mixed, one of them dropped, against the written product."""
+    ids = np.array([1, 0, 1, 2, 9, 0, 1])
+
+    def scattered(x, y, ids):
+        return wnp.sum(x.at[ids].multiply(y) * np.array([1.0, 2.0, 3.0]))
+
+    def written(x, y, _):
+        return x[0] * y[1] * y[5] + 2 * x[1] * y[0] * y[2] * y[6] + 3 * x[2] * y[3]
+
+    x = np.array([0.5, 2.0, 0.0])
+    for y in ([1.0, 2, 3, 4, 5, 6, 7], [0.0, 2, 0, 0, 5, 0, 7], [0.0, 0, 0, 4, 0, 0, 0]):
+        at = (x, np.array(y), ids)
+        gradients = weir.grad(scattered, (0, 1))(*at)
+        for found, want in zip(gradients, weir.grad(written, (0, 1))(*at)):
+            check(found, want)
+        second = weir.hessian(scattered, (0, 1))(*at)
+        for row, want_row in zip(second, weir.hessian(written, (0, 1))(*at)):
+            for found, want in zip(row, want_row):
+                check(found, want)
+        third = weir.jacfwd(weir.hessian(scattered, 1), 1)(*at)
+        check(third, weir.jacfwd(weir.hessian(written, 1), 1)(*at))
 
 
 def test_the_last_of_several_updates_counts():

@@ -257,7 +257,7 @@ def test_second_derivatives(rng, function):
     Checked(rng, gradient, [W, C], step=1e-4).check()
 
 
-def test_a_while_loop_has_forward_mode(rng):
+def test_a_while_loop_has_both_modes(rng):
     def powers(w, c):
         def step(state):
             count, x = state
@@ -274,9 +274,7 @@ def test_a_while_loop_has_forward_mode(rng):
     want = weir.jacfwd(lambda c: powers(W, c))(C)
     each = weir.vmap(weir.jacfwd(lambda c: powers(W, c)))(np.stack([C, 2 * C]))
     assert_tree_close(each[0], want)
-    message = r"while_loop at .*test_derivatives_of_control.py:\d+ .*reverse mode.*weir.scan"
-    with pytest.raises(weir.NotDifferentiable, match=message):
-        weir.jacrev(lambda c: powers(W, c))(C)
+    assert_tree_close(weir.jacrev(lambda c: powers(W, c))(C), want)
 
 
 def powers_of(function, xs):
@@ -296,9 +294,7 @@ def test_trips_that_only_the_run_knows():
         return weir.fori_loop(0, n, lambda i, y: y * x, x)
 
     assert weir.jit(lambda x, n: weir.jvp(lambda x: f(x, n), (x,), (1.0,))[1])(2.0, 3) == 32
-    message = r"loop at .*test_derivatives_of_control.py:\d+ has a number of trips that only the"
-    with pytest.raises(weir.NotDifferentiable, match=message):
-        weir.jit(lambda x, n: weir.grad(lambda x: f(x, n))(x))(2.0, 3)
+    assert weir.jit(lambda x, n: weir.grad(lambda x: f(x, n))(x))(2.0, 3) == 32
 
 
 def test_open_sizes(rng):

@@ -146,24 +146,48 @@ def _set_vjp(call, ct):
 
 
 def _others(call):
-    """Returns: (what each operand element is multiplied by, each update)."""
+    """Returns: (what each operand element is multiplied by, each update), made of products alone,
+    so that their derivatives are right where factors are 0.
+    """
     x, _, updates = call.ins
     lie = _Updates(call)
-    ones = core.full(x.shape, 1, x.dtype_name)
-    is_zero = core.compare("equal", updates, 0)
-    nonzero = lie.scattered(x, wnp.where(is_zero, 1, updates), "mul")
-    zeros = lie.scattered(
-        core.full(x.shape, 0, "i64"), core.cast(is_zero, "i64"), "add"
-    )
-    rest = lie.taken(nonzero)
-    counts = lie.taken(zeros)
-    divided = rest / wnp.where(is_zero, 1, updates)
-    of_update = wnp.where(
-        is_zero,
-        wnp.where(core.compare("equal", counts, 1), rest, 0),
-        wnp.where(core.compare("equal", counts, 0), divided, 0),
-    )
-    return lie.scattered(ones, updates, "mul"), of_update
+    of_update = lie.taken(x)
+    if not lie.are_distinct():
+        of_update = of_update * _products_of_others(lie, x, updates)
+    return lie.scattered(core.full(x.shape, 1, x.dtype_name), updates, "mul"), of_update
+
+
+def _products_of_others(lie, x, updates):
+    """Returns: for each update the product of the others of its element: of those before it and of
+    those behind, when they are sorted by element.
+    """
+    count = updates.size
+    if dims.same(count, 0):
+        return updates
+    numbers = core.reshape(core.iota((x.size,), 0, "i64") + 1, x.shape)
+    element = core.reshape(lie.taken(numbers), (count,))
+    order = wnp.argsort(element)
+    element = wnp.take(element, order)
+    factors = wnp.take(core.reshape(updates, (count,)), order)
+    before, behind = (_running_others(factors, element, reverse) for reverse in (False, True))
+    places = wnp.argsort(order)
+    return core.reshape(wnp.take(before * behind, places), updates.shape)
+
+
+def _running_others(factors, element, reverse):
+    """Returns: the products of the factors in front of each that are of its element."""
+    from weir import lax_names  # which is made of much else
+
+    def join(first, second):
+        goes_on = core.compare("equal", first[0], second[0])
+        return second[0], wnp.where(goes_on, first[1] * second[1], second[1])
+
+    # A factor counts from the next place on, where that is of the same element.
+    shift, first = (-1, -1) if reverse else (1, 0)
+    shifted = wnp.roll(factors, shift)
+    ours = wnp.roll(element, shift).at[first].set(-1)
+    own = wnp.where(core.compare("equal", ours, element), shifted, 1)
+    return lax_names.associative_scan(join, (element, own), reverse=reverse)[1]
 
 
 def _mul_jvp(call, tangents):

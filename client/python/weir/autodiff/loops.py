@@ -2,16 +2,18 @@
 
 Backward through a counted loop: the loop runs once more from the last trip to the first, and each
 trip begins with what was carried into it, which the first run has kept, computes what it needs
-again, and hands on the cotangents of the carry. A pfor stays a pfor.
+again, and hands on the cotangents of the carry. Where only the run knows how many trips there are,
+fewer of them are kept. A pfor stays a pfor.
 
 What iterations take from around the loop gets the sum over all of them, see `taken.py`.
 """
 
-from weir import core, dims, errors, trace as tracing
+from weir import core, dims, trace as tracing
 from weir.autodiff import activity, replay
 from weir.autodiff.replay import Environment, Opened
-from weir.autodiff.rules import filled, zeros_like
+from weir.autodiff.rules import filled, plus, zeros_like
 from weir.autodiff.taken import Gather, Product, Taken, size_of
+from weir.autodiff.unknown_trips import walk_back
 from weir.autodiff.walking import STRUCTURED, Backward, inner, push
 from weir.indexing import take_row
 
@@ -67,7 +69,10 @@ class _For:
 
     def backward(self, node, environment, active):
         (body,) = node.bodies
-        trips = self._trips(node)
+        trips = tracing.current().known.get(node.inputs[0])
+        if trips is None:
+            return _of_unknown_trips(node, environment, active)
+        trips = max(size_of(trips), 0) if dims.known(trips) else trips
         carry = environment.all(node.inputs[1:])
         moving = activity.carried(body, active, [v in active for v in node.inputs[1:]])
         needed = {value for each in body.nodes for value in each.used()} | set(body.results)
@@ -87,17 +92,6 @@ class _For:
             return self._back(node, environment, (trips, carry, moving, kept, saved, taken), cts)
 
         return step
-
-    def _trips(self, node):
-        trips = tracing.current().known.get(node.inputs[0])
-        if trips is None:
-            raise errors.NotDifferentiable(
-                f"the loop at {replay.place_of(node)} has a number of trips that only the run"
-                " knows, so what it carries cannot be kept for reverse mode; give fori_loop bounds"
-                " that are Python integers, use weir.scan with a length, or forward mode (weir.jvp,"
-                " weir.jacfwd)"
-            )
-        return max(size_of(trips), 0) if dims.known(trips) else trips
 
     def _back(self, node, environment, kept_of_forward, cts):
         trips, carry, moving, kept, saved, taken = kept_of_forward
@@ -139,7 +133,7 @@ class _For:
 
 
 class _While:
-    """Of `while`: forward mode only, as the number of trips is not known."""
+    """Of `while`: operands and results are the carry; bodies the test and the step."""
 
     def forward(self, node, environment, tangents):
         test, body = node.bodies
@@ -167,12 +161,81 @@ class _While:
         return dict(zip(_own(node.outputs, moving), outputs[len(carry) :]))
 
     def backward(self, node, environment, active):
-        raise errors.NotDifferentiable(
-            f"the while_loop at {replay.place_of(node)} has no derivative in reverse mode (grad,"
-            " vjp, jacrev), for which the number of its trips, and with it what is to be kept, must"
-            " be known; use weir.scan or weir.fori_loop with Python integers as bounds, or forward"
-            " mode (weir.jvp, weir.jacfwd)"
-        )
+        test, body = node.bodies
+        carried = [core.scalar(0, "i64"), *environment.all(node.inputs)]
+        opened = Opened(carried)
+        with opened.inside():
+            trip, *args = opened.args
+            results = replay.run_body(body, inner(environment, body, args))
+            opened.results = [core.elementwise("add", trip, 1), *results]
+        tested = Opened(carried)
+        with tested.inside():
+            args = tested.args[1:]
+            tested.results = replay.run_body(test, inner(environment, test, args))
+        trips, *outputs = replay.structure("while", carried, node.attrs, [tested, opened])
+        carry = environment.all(node.inputs)
+        environment.put(node.outputs, outputs)
+        walk = _Walk(body, node.inputs, environment, active, lambda trip: [])
+        return lambda cts: walk.back(trips, carry, cts)
+
+
+class _Walk:
+    """Backward through a loop whose trips only the run knows, see `unknown_trips.py`.
+
+    Args:
+      inputs: values, what is carried into the first trip.
+      leading: from the trip to arguments of the body in front of what is carried.
+    """
+
+    def __init__(self, body, inputs, environment, active, leading):
+        self._body = body
+        self._inputs = inputs
+        self._environment = environment
+        self._leading = leading
+        self._moving = activity.carried(body, active, [v in active for v in inputs])
+        self._whole = [value for value in body.free() if value in active]
+
+    def back(self, trips, carry, cts):
+        """Returns: pairs of values and what they get, from the cotangents of what is carried out of
+        `trips` trips, into whose first one comes `carry`.
+        """
+        again = Environment(self._environment, again=True)
+        last = [filled(ct, x) for ct, x, flag in zip(cts, carry, self._moving) if flag]
+        sums = [zeros_like(x) for x in self._environment.all(self._whole)]
+
+        def step(trip, arrays):
+            args = [*self._leading(trip), *arrays]
+            return replay.run_body(self._body, inner(again, self._body, args))
+
+        def back(trip, arrays, state):
+            own = inner(again, self._body, [*self._leading(trip), *arrays])
+            return self._one_back(own, state)
+
+        gotten = walk_back(trips, carry, step, back, [*last, *sums])
+        return [*zip(_own(self._inputs, self._moving) + self._whole, gotten)]
+
+    def _one_back(self, own, state):
+        args = _own(self._body.args[-len(self._moving) :], self._moving)
+        back = Backward(self._body, own, {*args, *self._whole})
+        given = iter(state)
+        found = back.pull([next(given) if flag else None for flag in self._moving])
+        handed = [filled(found.get(arg), like) for arg, like in zip(args, state)]
+        return handed + [plus(found.get(value), total) for value, total in zip(self._whole, given)]
+
+
+def _of_unknown_trips(node, environment, active):
+    """Backward through such a `for`."""
+    (body,) = node.bodies
+    trips, *carry = environment.all(node.inputs)
+    replay.run_node(node, environment)
+
+    def leading(trip):
+        trip.is_index = True
+        return [trip]
+
+    walk = _Walk(body, node.inputs[1:], environment, active, leading)
+    some = core.elementwise("maximum", trips, 0)
+    return lambda cts: walk.back(some, carry, cts)
 
 
 # --- Loops over iterations that do not depend on one another.

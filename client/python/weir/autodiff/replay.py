@@ -210,7 +210,7 @@ def function_of(node):
     if body.results is None or _calls(body, name, {name}):
         raise errors.NotDifferentiable(
             f"the function {name}, called at {place_of(node)}, calls itself, and recursion has no"
-            " derivatives; use weir.scan, weir.fori_loop or weir.while_loop (forward mode only)"
+            " derivatives; use weir.scan, weir.fori_loop or weir.while_loop"
         )
     return body
 
