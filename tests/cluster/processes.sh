@@ -140,7 +140,9 @@ expect "and they are the same" python3 deploy/npy.py same "$scratch/mirror.npy" 
 
 need "a job starts that would take minutes" start_job 100000
 { kill -9 "${worker_pids[w2]}" && wait "${worker_pids[w2]}"; } 2>/dev/null || true
+killed=$(milliseconds)
 expect "kill -9 of a worker fails the job" ends 1 "$job_pid"
+echo "        after $(($(milliseconds) - killed)) ms"
 expect "the message names the worker" grep -w w2 "$scratch/job.log"
 expect "the coordinator lists the six others" await workers_are "$server" 6
 expect "they run the next job" same_rows "$all_rows"
