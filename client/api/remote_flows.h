@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/api/flow_stream.h"
+#include "client/api/remote_caller.h"
 #include "weir/v1/flows.grpc.pb.h"
 
 namespace weir {
@@ -25,6 +26,9 @@ class RemoteFlows {
   absl::StatusOr<std::unique_ptr<FlowStream>> Attach(const v1::FlowAttach& request);
   absl::StatusOr<std::vector<Tensor>> Call(const v1::CallFlowRequest& request,
                                            const std::vector<Tensor>& record);
+  std::unique_ptr<FlowCaller> OpenCaller(const v1::CallFlowRequest& request) {
+    return MakeRemoteCaller(address_, stub_, request);
+  }
   absl::StatusOr<v1::FlowStatus> Get(const std::string& id);
   absl::StatusOr<std::vector<v1::FlowStatus>> List();
   absl::StatusOr<v1::ExplainFrontierResponse> Explain(const v1::ExplainFrontierRequest& request);

@@ -144,6 +144,9 @@ class RemoteSession : public Session {
                                                const std::vector<Tensor>& record) override {
     return flows_.Call(request, record);
   }
+  std::unique_ptr<FlowCaller> OpenCaller(const v1::CallFlowRequest& request) override {
+    return flows_.OpenCaller(request);
+  }
   absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) override { return flows_.Get(id); }
   absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() override { return flows_.List(); }
   absl::StatusOr<v1::ExplainFrontierResponse> ExplainFrontier(

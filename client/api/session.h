@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/api/flow_caller.h"
 #include "client/api/flow_stream.h"
 #include "common/tensor/tensor.h"
 #include "weir/v1/service.pb.h"
@@ -78,6 +79,9 @@ class Session {
   // record's function, ABORTED once the flow has ended.
   virtual absl::StatusOr<std::vector<Tensor>> CallFlow(const v1::CallFlowRequest& request,
                                                        const std::vector<Tensor>& record) = 0;
+  // The same for a client that calls often: a call costs a fraction. `request` has no record; what
+  // is wrong with it is the answer of each call.
+  virtual std::unique_ptr<FlowCaller> OpenCaller(const v1::CallFlowRequest& request) = 0;
   virtual absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) = 0;
   virtual absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() = 0;
   virtual absl::StatusOr<v1::ExplainFrontierResponse> ExplainFrontier(

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "client/embedded/embedded_caller.h"
 #include "client/embedded/embedded_flows.h"
 #include "common/base/status.h"
 #include "worker/device/cpu/compute_thread.h"
@@ -98,6 +99,9 @@ class EmbeddedSession : public Session {
                                       answer->set_value(std::move(columns));
                                     });
     return answer->get_future().get();
+  }
+  std::unique_ptr<FlowCaller> OpenCaller(const v1::CallFlowRequest& request) override {
+    return MakeEmbeddedCaller(cluster_->flow_batchers(), request);
   }
   absl::StatusOr<v1::FlowStatus> GetFlow(const std::string& id) override { return flows().Get(id); }
   absl::StatusOr<std::vector<v1::FlowStatus>> ListFlows() override {

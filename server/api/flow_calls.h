@@ -18,6 +18,8 @@ grpc::ServerBidiReactor<v1::AttachRequest, v1::AttachResponse>* BeginAttach(
 grpc::ServerUnaryReactor* BeginCallFlow(const ServiceContext& context, FlowBatchers* batchers,
                                         const v1::CallFlowRequest* request,
                                         v1::CallFlowResponse* response);
+grpc::ServerBidiReactor<v1::CallManyRequest, v1::CallManyResponse>* BeginCallMany(
+    const ServiceContext& context, FlowBatchers* batchers);
 
 }  // namespace weir
 

@@ -23,6 +23,11 @@ grpc::ServerUnaryReactor* FlowsService::Call(grpc::CallbackServerContext* call,
   return BeginCallFlow(context_, &batchers_, request, response);
 }
 
+grpc::ServerBidiReactor<v1::CallManyRequest, v1::CallManyResponse>* FlowsService::CallMany(
+    grpc::CallbackServerContext*) {
+  return BeginCallMany(context_, &batchers_);
+}
+
 grpc::ServerUnaryReactor* FlowsService::Get(grpc::CallbackServerContext* call,
                                             const v1::JobRequest* request,
                                             v1::FlowStatus* response) {

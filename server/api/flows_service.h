@@ -25,6 +25,8 @@ class FlowsService : public v1::Flows::CallbackService {
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* call,
                                  const v1::CallFlowRequest* request,
                                  v1::CallFlowResponse* response) override;
+  grpc::ServerBidiReactor<v1::CallManyRequest, v1::CallManyResponse>* CallMany(
+      grpc::CallbackServerContext* call) override;
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* call, const v1::JobRequest* request,
                                 v1::FlowStatus* response) override;
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* call,

@@ -27,6 +27,8 @@ class FlowBatchers {
   // RequestBatcher::Call.
   void Call(const v1::CallFlowRequest& request, std::vector<Tensor> record,
             RequestBatcher::OnAnswer on_answer);
+  // The one that such calls go to; `request` has no record. Errors: as above.
+  absl::StatusOr<std::shared_ptr<RequestBatcher>> Find(const v1::CallFlowRequest& request);
 
   // As FlowGateway::Explain, and what calls wait for.
   absl::StatusOr<v1::ExplainFrontierResponse> Explain(const v1::ExplainFrontierRequest& request);
@@ -34,7 +36,6 @@ class FlowBatchers {
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // flow, input, output
 
-  absl::StatusOr<std::shared_ptr<RequestBatcher>> Find(const v1::CallFlowRequest& request);
   absl::StatusOr<std::shared_ptr<RequestBatcher>> Make(const Key& key,
                                                        const v1::FlowStatus& status);
 

@@ -72,6 +72,19 @@ class FlowCore {
   // the flow runs.
   absl::StatusOr<v1::ExplainFrontierResponse> Explain(const v1::ExplainFrontierRequest& request);
 
+  // --- Calls: records that one client feeds to `input` and whose answers it takes from `output`.
+  // Returns: the other inputs that answers may depend on. Errors: NotFound; InvalidArgument, no
+  // answer comes out there, or one that could not be told from records of another source.
+  absl::StatusOr<std::vector<std::string>> CheckCalls(std::string_view job_id,
+                                                      const std::string& input,
+                                                      const std::string& output);
+  // Returns: of the other inputs those, and at which epoch they are open, without which nothing
+  // more can come out for records of this epoch, or be known not to; none while anything goes on.
+  // Errors: NotFound.
+  absl::StatusOr<std::vector<std::string>> CallsHeldBy(std::string_view job_id,
+                                                       const std::string& input,
+                                                       const std::string& output, int64_t epoch);
+
   // --- Clients that feed and take.
   // Returns: a number for what follows. Errors: NotFound, a job, an input or an output that is not
   // there; FailedPrecondition, another client feeds the input or takes the output; DataLoss, the

@@ -42,6 +42,26 @@ void FlowGateway::Detach(uint64_t attachment) const {
   coordinator_->Enter([&](CoordinatorCore& core) { core.flows().Detach(attachment); });
 }
 
+absl::StatusOr<std::vector<std::string>> FlowGateway::CheckCalls(const std::string& job_id,
+                                                                 const std::string& input,
+                                                                 const std::string& output) const {
+  absl::StatusOr<std::vector<std::string>> others;
+  coordinator_->Enter(
+      [&](CoordinatorCore& core) { others = core.flows().CheckCalls(job_id, input, output); });
+  return others;
+}
+
+absl::StatusOr<std::vector<std::string>> FlowGateway::CallsHeldBy(const std::string& job_id,
+                                                                  const std::string& input,
+                                                                  const std::string& output,
+                                                                  int64_t epoch) const {
+  absl::StatusOr<std::vector<std::string>> held_by;
+  coordinator_->Enter([&](CoordinatorCore& core) {
+    held_by = core.flows().CallsHeldBy(job_id, input, output, epoch);
+  });
+  return held_by;
+}
+
 absl::StatusOr<v1::FlowStatus> FlowGateway::Get(const std::string& job_id) const {
   absl::StatusOr<v1::FlowStatus> status;
   coordinator_->Enter([&](CoordinatorCore& core) { status = core.flows().Get(job_id); });

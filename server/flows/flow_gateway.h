@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/jobs/coordinator.h"
@@ -31,6 +32,14 @@ class FlowGateway {
   absl::Status Take(uint64_t attachment, ToFlow message) const;
   absl::StatusOr<std::optional<FromFlow>> Next(uint64_t attachment) const;
   void Detach(uint64_t attachment) const;
+
+  absl::StatusOr<std::vector<std::string>> CheckCalls(const std::string& job_id,
+                                                      const std::string& input,
+                                                      const std::string& output) const;
+  absl::StatusOr<std::vector<std::string>> CallsHeldBy(const std::string& job_id,
+                                                       const std::string& input,
+                                                       const std::string& output,
+                                                       int64_t epoch) const;
 
   absl::StatusOr<v1::FlowStatus> Get(const std::string& job_id) const;
   v1::ListFlowsResponse List() const;

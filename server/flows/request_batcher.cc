@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "common/flow/attach_stream.h"
 
@@ -39,6 +40,8 @@ RequestBatcher::~RequestBatcher() {
 
 absl::StatusOr<std::shared_ptr<RequestBatcher>> RequestBatcher::Make(
     FlowGateway gateway, BatchingOptions options, std::shared_ptr<EventLoop> loop) {
+  WEIR_ASSIGN_OR_RETURN(const std::vector<std::string> others,
+                        gateway.CheckCalls(options.flow, options.input, options.output));
   v1::FlowAttach attach;
   attach.set_id(options.flow);
   attach.set_client(ClientOf(options.input));
@@ -46,11 +49,12 @@ absl::StatusOr<std::shared_ptr<RequestBatcher>> RequestBatcher::Make(
   attach.add_outputs()->set_name(options.output);
   auto batcher = std::shared_ptr<RequestBatcher>(
       new RequestBatcher(gateway, std::move(options), std::move(loop)));
+  batcher->has_others_ = !others.empty();
   std::weak_ptr<RequestBatcher> weak = batcher;
   WEIR_ASSIGN_OR_RETURN(batcher->attachment_, gateway.Attach(attach, [weak] {
-    if (auto self = weak.lock()) self->Pump();
+    if (auto self = weak.lock()) self->OnNews();
   }));
-  batcher->Pump();
+  batcher->OnNews();
   return batcher;
 }
 
@@ -112,21 +116,86 @@ absl::Status RequestBatcher::CheckRecord(const std::vector<Tensor>& record) cons
                          ToString(input_type_));
 }
 
+void RequestBatcher::OnNews() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    has_news_ = true;
+  }
+  Pump();
+}
+
 void RequestBatcher::Pump() {
+  bool take = false;
+  bool look = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     pump_again_ = pumps_;
     if (std::exchange(pumps_, true)) return;
+    take = std::exchange(has_news_, false);
+    look = std::exchange(look_now_, false);
   }
   bool again = true;
   while (again) {
-    while (TakeOne()) continue;
+    while (take && TakeOne()) continue;
+    if (look) RefuseHeld();
     while (SendOne()) continue;
     GiveAnswers();
+    LookSoon();
     std::lock_guard<std::mutex> lock(mutex_);
     again = std::exchange(pump_again_, false);
+    take = again && std::exchange(has_news_, false);
+    look = again && std::exchange(look_now_, false);
     pumps_ = again;
   }
+}
+
+void RequestBatcher::LookSoon() {
+  if (!has_others_) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (epochs_.empty() || std::exchange(looks_soon_, true)) return;
+  loop_->PostAfter(options_.held_for / 4, [weak = weak_from_this()] {
+    auto self = weak.lock();
+    if (self == nullptr) return;
+    {
+      std::lock_guard<std::mutex> lock(self->mutex_);
+      self->looks_soon_ = false;
+      self->look_now_ = true;
+    }
+    self->Pump();
+  });
+}
+
+void RequestBatcher::RefuseHeld() {
+  std::vector<int64_t> old;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const absl::Time now = loop_->clock()->Now();
+    for (const auto& [number, epoch] : epochs_) {
+      if (now - epoch.began >= options_.held_for) old.push_back(number);
+    }
+  }
+  for (const int64_t epoch : old) {
+    const absl::StatusOr<std::vector<std::string>> held_by =
+        gateway_.CallsHeldBy(options_.flow, options_.input, options_.output, epoch);
+    if (!held_by.ok() || held_by->empty()) continue;
+    // What had come out until then was an answer.
+    while (TakeOne()) continue;
+    Refuse(epoch, *held_by);
+  }
+}
+
+void RequestBatcher::Refuse(int64_t epoch, const std::vector<std::string>& held_by) {
+  const absl::Status why = absl::FailedPreconditionError(
+      StrCat("what comes out of output '", options_.output, "' at epoch ", epoch,
+             " depends on input ", absl::StrJoin(held_by, " and on input "),
+             "; close it, or move it beyond the epochs of calls"));
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = epochs_.find(epoch);
+  if (found == epochs_.end()) return;
+  for (OnAnswer& on_answer : found->second.requests) {
+    if (on_answer != nullptr) answers_.push_back({std::exchange(on_answer, nullptr), why});
+  }
+  epochs_.erase(found);  // how long it took says nothing
 }
 
 bool RequestBatcher::TakeOne() {

@@ -11,6 +11,11 @@
 // epoch as its origin, which its answer brings back; so an answer depends on nothing but its
 // request. A record whose function fails (map with on_failure = "drop") fails alone.
 //
+// An answer is given when it comes out. That none comes out for a request is known when its epoch
+// is complete at the output, which other inputs that lead there hold up while they are open. Once
+// nothing else goes on that could still bring an answer, it is refused after `held_for`, and the
+// error names those inputs.
+//
 // Thread-safe. Callbacks run on a thread of the coordinator or on that of a caller, with no lock
 // held.
 #ifndef WEIR_SERVER_FLOWS_REQUEST_BATCHER_H_
@@ -44,6 +49,7 @@ struct BatchingOptions {
   int max_epochs = 2;
   size_t max_slow_epochs = 64;  // that are not counted; then all are
   size_t max_waiting = 10'000;  // requests; more are refused
+  absl::Duration held_for = absl::Seconds(1);
 };
 
 class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
@@ -51,7 +57,7 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   // The columns of the record that came out for the request.
   using OnAnswer = std::function<void(absl::StatusOr<std::vector<Tensor>> columns)>;
 
-  // Attaches to the flow. Errors: as FlowGateway::Attach. `loop` is for waiting.
+  // Attaches to the flow. Errors: as FlowGateway::CheckCalls and Attach. `loop` is for waiting.
   static absl::StatusOr<std::shared_ptr<RequestBatcher>> Make(FlowGateway gateway,
                                                               BatchingOptions options,
                                                               std::shared_ptr<EventLoop> loop);
@@ -91,6 +97,8 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
 
   RequestBatcher(FlowGateway gateway, BatchingOptions options, std::shared_ptr<EventLoop> loop);
 
+  // Something is there to be taken from the flow.
+  void OnNews();
   // Reads what came and sends what is due, on one thread at a time.
   void Pump();
   // Each returns whether there was something to do.
@@ -107,6 +115,11 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   // then.
   absl::Time FewerAt(size_t count, absl::Time now) const;
   void WakeAt(absl::Time time, absl::Time now);
+  // Looks now and then at epochs that other inputs may hold up.
+  void LookSoon();
+  // Refuses what nothing can answer any more while they are open.
+  void RefuseHeld();
+  void Refuse(int64_t epoch, const std::vector<std::string>& held_by);
   // It is over: all its requests are answered, or nothing more comes out of it.
   void Finish(Epochs::iterator epoch);
   bool IsShareWaiting() const;
@@ -119,6 +132,7 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   const BatchingOptions options_;
   const std::shared_ptr<EventLoop> loop_;
   uint64_t attachment_ = 0;
+  bool has_others_ = false;  // inputs that may hold up what comes out
 
   mutable std::mutex mutex_;  // guards all of the rest
   absl::Status over_;
@@ -133,6 +147,9 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   uint64_t next_number_ = 1;  // of messages to the input
   bool pumps_ = false;        // some thread is at it
   bool pump_again_ = false;
+  bool has_news_ = false;    // that nobody has begun to take
+  bool looks_soon_ = false;  // a time for it is set
+  bool look_now_ = false;
   absl::Time wakes_at_ = absl::InfiniteFuture();
 };
 

@@ -1,15 +1,20 @@
 // What two processes that block on a TCP socket of this machine get: the floor under everything
 // that goes from one worker to another.
 //
-//   raw_tcp_bench round-trip BYTES ROUNDS    prints the median of one message there and back
-//   raw_tcp_bench exchange BYTES ROUNDS      prints the median of a round in which both send BYTES
-//                                            and have received as many; sent and received in pieces
-//                                            by one thread, as the socket lets it
+//   raw_tcp_bench round-trip BYTES ROUNDS [PLACE]
+//       prints the median of one message there and back
+//   raw_tcp_bench exchange BYTES ROUNDS [PLACE]
+//       prints the median of a round in which both send BYTES and have received as many; sent and
+//       received in pieces by one thread, as the socket lets it
 //
-// In microseconds.
+// In microseconds. PLACE `apart`: each process has a processor of its own; `together`: both have
+// the same. Without it the system decides, and may do so differently from run to run: a message to
+// a process on the same processor is a switch, one to another processor has to wake that first,
+// which on a virtual machine takes several times as long.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -97,6 +102,24 @@ void SendAndReceive(int socket, const std::vector<char>& out, std::vector<char>*
   }
 }
 
+enum class Place { kAnywhere, kApart, kTogether };
+
+// Binds this process, the first or the second one, to a processor.
+void GoTo(Place place, bool is_first) {
+  if (place == Place::kAnywhere) return;
+  cpu_set_t may;
+  if (sched_getaffinity(0, sizeof(may), &may) != 0) Die("sched_getaffinity");
+  std::vector<int> processors;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &may)) processors.push_back(cpu);
+  }
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  const size_t number = is_first || place == Place::kTogether ? 0 : 1;
+  CPU_SET(processors[number % processors.size()], &one);
+  if (sched_setaffinity(0, sizeof(one), &one) != 0) Die("sched_setaffinity");
+}
+
 enum class Form { kRoundTrip, kExchange };
 
 // One round at either end.
@@ -108,16 +131,18 @@ void Round(Form form, bool is_first, int socket, const std::vector<char>& out,
   if (!is_first) SendAll(socket, out);
 }
 
-double MedianMicros(Form form, size_t bytes, int rounds) {
+double MedianMicros(Form form, size_t bytes, int rounds, Place place) {
   const Ends ends = Connect();
   const std::vector<char> out(bytes, 'x');
   std::vector<char> in(bytes);
   const int warm = rounds / 10 + 1;
   if (fork() == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    GoTo(place, false);
     for (int i = 0; i < warm + rounds; ++i) Round(form, false, ends.there, out, &in);
     _exit(0);
   }
+  GoTo(place, true);
   std::vector<double> micros;
   for (int i = 0; i < warm + rounds; ++i) {
     const auto begin = std::chrono::steady_clock::now();
@@ -130,15 +155,22 @@ double MedianMicros(Form form, size_t bytes, int rounds) {
 }
 
 int Main(int argc, char** argv) {
-  const std::string_view form = argc == 4 ? argv[1] : "";
-  const long bytes = argc == 4 ? std::atol(argv[2]) : 0;
-  const int rounds = argc == 4 ? std::atoi(argv[3]) : 0;
-  if ((form != "round-trip" && form != "exchange") || bytes < 1 || rounds < 1) {
-    std::fprintf(stderr, "usage: raw_tcp_bench round-trip|exchange BYTES ROUNDS\n");
+  const bool is_whole = argc == 4 || argc == 5;
+  const std::string_view form = is_whole ? argv[1] : "";
+  const long bytes = is_whole ? std::atol(argv[2]) : 0;
+  const int rounds = is_whole ? std::atoi(argv[3]) : 0;
+  const std::string_view where = argc == 5 ? argv[4] : "";
+  const bool is_place = where.empty() || where == "apart" || where == "together";
+  if ((form != "round-trip" && form != "exchange") || bytes < 1 || rounds < 1 || !is_place) {
+    std::fprintf(stderr,
+                 "usage: raw_tcp_bench round-trip|exchange BYTES ROUNDS [apart|together]\n");
     return 2;
   }
+  const Place place = where == "apart"      ? Place::kApart
+                      : where == "together" ? Place::kTogether
+                                            : Place::kAnywhere;
   std::printf("%.1f\n", MedianMicros(form == "exchange" ? Form::kExchange : Form::kRoundTrip,
-                                     static_cast<size_t>(bytes), rounds));
+                                     static_cast<size_t>(bytes), rounds, place));
   return 0;
 }
 

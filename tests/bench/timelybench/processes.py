@@ -28,9 +28,10 @@ def cpu_seconds(pid):
 
 
 class Cluster:
-    """A coordinator and workers, each a process with one compute thread unless said otherwise."""
+    """A coordinator and workers, each a process with one compute thread unless said otherwise. With
+    `apart` each worker is bound to a processor of its own, as far as there are so many."""
 
-    def __init__(self, folder, workers, threads=1):
+    def __init__(self, folder, workers, threads=1, apart=False):
         self.address = f"127.0.0.1:{free_port()}"
         self.http = f"127.0.0.1:{free_port()}"
         self._folder = folder
@@ -38,7 +39,7 @@ class Cluster:
         self._start("weir-server", "--listen", self.address, "--http", self.http)
         for number in range(workers):
             words = ["--server", self.address, "--name", f"w{number}", "--threads", str(threads)]
-            self._start("weir-worker", *words)
+            self._start("weir-worker", *words, processor=number if apart else None)
         end = time.monotonic() + START_LIMIT
         while self._ready() < workers:
             if time.monotonic() > end:
@@ -46,9 +47,13 @@ class Cluster:
                 raise SystemExit(f"{workers} workers did not start within {START_LIMIT} s")
             time.sleep(0.05)
 
-    def _start(self, program, *words):
+    def _start(self, program, *words, processor=None):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._processes.append(subprocess.Popen([self._folder / program, *words], **quiet))
+        command = [self._folder / program, *words]
+        if processor is not None:
+            allowed = sorted(os.sched_getaffinity(0))
+            command[:0] = ["taskset", "-c", str(allowed[processor % len(allowed)])]
+        self._processes.append(subprocess.Popen(command, **quiet))
 
     def _ready(self):
         command = [self._folder / "weir", "workers", "--server", self.address]
@@ -92,8 +97,8 @@ class Programs:
                 " --bin DIR"
             )
 
-    def cluster(self, workers, threads=1):
-        return Cluster(self.folder, workers, threads)
+    def cluster(self, workers, threads=1, apart=False):
+        return Cluster(self.folder, workers, threads, apart)
 
     def numbers(self, name, *words, flow=None):
         """The numbers that a program prints. In `words`, FLOW is a file with the text `flow`."""

@@ -11,20 +11,21 @@ from .report import at_least, at_most, median, micros, rate, row
 MESSAGE_BYTES = 64  # of a small message
 
 
-def raw_round_trip(programs):
-    return programs.numbers("raw_tcp_bench", "round-trip", MESSAGE_BYTES, 3000)[0]
+def raw_round_trip(programs, place):
+    return programs.numbers("raw_tcp_bench", "round-trip", MESSAGE_BYTES, 3000, place)[0]
 
 
-def settings(programs):
-    """Yields: what it is called, workers, and where they are (a context)."""
+def settings(programs, apart=False):
+    """Yields: what it is called, workers, and where they are (a context). With `apart` each worker
+    process is bound to a processor of its own."""
     yield "1 worker", 1, None
     yield "2 workers in a process", 2, None
-    yield "2 processes", 2, programs.cluster(2)
+    yield "2 processes", 2, programs.cluster(2, apart=apart)
 
 
-def in_turns(options, *measures):
-    """Returns: for each of them what it gave, turn by turn, after one turn to warm up."""
-    taken = [[measure() for measure in measures] for _ in range(options.turns)]
+def in_turns(turns, *measures):
+    """Returns: for each of them what it gave, turn by turn."""
+    taken = [[measure() for measure in measures] for _ in range(turns)]
     return list(zip(*taken))
 
 
@@ -36,23 +37,25 @@ def timed(options, programs, flow, records, epochs, address):
 
 def barrier(options, programs):
     """A round of a loop in which each worker waits until all are through with the round before:
-    a notification on each worker, and no record that changes workers."""
+    a notification on each worker, and no record that changes workers. Workers, and the ends of the
+    TCP round trip next to them, have a processor each: where the system puts them decides how long
+    a message takes, and it would put one here and the other there."""
     rounds = 1000
     flow = flows.barrier(rounds)
-    for name, workers, cluster in settings(programs):
+    for name, workers, cluster in settings(programs, apart=True):
         address = cluster.address if cluster else workers
-
-        def one_round():
-            return timed(options, programs, flow, 1, 5, address) / rounds
-
-        taken, raw = in_turns(options, one_round, lambda: raw_round_trip(programs))
-        ratio = median(t / r for t, r in zip(taken, raw))
+        taken, apart, together = in_turns(
+            3 * options.turns,
+            lambda: timed(options, programs, flow, 1, 3, address) / rounds,
+            lambda: raw_round_trip(programs, "apart"),
+            lambda: raw_round_trip(programs, "together"),
+        )
         target = at_most(2.5) if cluster else {}
         yield row(
             f"barrier, {name}",
             f"{micros(median(taken))} a round",
-            f"{micros(median(raw))} TCP round trip",
-            ratio,
+            f"{micros(median(apart))} TCP, {micros(median(together))} on one processor",
+            median(t / r for t, r in zip(taken, apart)),
             **target,
         )
         if cluster:
@@ -74,7 +77,7 @@ def exchange(options, programs):
             def raw():
                 return programs.numbers("raw_link_bench", records, rounds)[0]
 
-            taken, bare = in_turns(options, one_round, raw)
+            taken, bare = in_turns(options.turns, one_round, raw)
             # Of records per second: over the link go those of two.
             ratio = median(workers * b / (2 * t) for t, b in zip(taken, bare))
             is_held = cluster and records == options.exchange_records
@@ -122,7 +125,9 @@ def chain(options, programs):
             return timed(options, programs, flows.chain(vertices), records, 2000, 1)
 
         for vertices in (10, 100):
-            taken, one = in_turns(options, lambda: through(vertices), lambda: through(1))
+            taken, one = in_turns(
+                options.turns, lambda: through(vertices), lambda: through(1)
+            )
             each = median((t - o) / (vertices - 1) for t, o in zip(taken, one))
             yield row(
                 f"chain of {vertices}, {records or 'no'} record",
@@ -140,14 +145,24 @@ def calls(options, programs):
         for model in models.MODELS:
 
             def measured(most):
-                words = (cluster.address, FLOW, options.clients, options.seconds)
+                words = (cluster.address, FLOW, options.clients, options.seconds, *cluster.pids)
                 text = models.flow_text(model, most)
                 return programs.numbers("flow_calls_bench", *words, flow=text)
 
-            batched, single = in_turns(options, lambda: measured(64), lambda: measured(1))
+            batched, single = in_turns(
+                options.turns, lambda: measured(64), lambda: measured(1)
+            )
             figures = [tuple(map(median, zip(*each))) for each in (batched, single)]
             texts = [f"{rate(f[0])}, p50 {micros(f[1])}, p99 {micros(f[2])}" for f in figures]
+            # Of clients, coordinator and worker; what they have to share is two processors or so.
+            spent = [" + ".join(f"{cpu:.0f}" for cpu in f[4:]) for f in figures]
             is_held = model == "lstm"
+            yield row(
+                f"calls of {model}, processor time",
+                f"{spent[0]} us a call",
+                f"{spent[1]} us",
+                median(sum(s[4:]) / sum(b[4:]) for b, s in zip(batched, single)),
+            )
             yield row(
                 f"calls of {model}, together",
                 texts[0],

@@ -1,0 +1,100 @@
+#include "server/flows/call_paths.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "common/base/status.h"
+
+namespace weir {
+namespace {
+
+// Whether records that come out have the origins of those that come to this input.
+bool KeepsOriginsOf(const FlowVertex& vertex, size_t input) {
+  const bool meets =
+      vertex.kind == "join" || vertex.kind == "semijoin" || vertex.kind == "variable";
+  return !meets || input == 0;
+}
+
+// Adds the vertex and all that it follows from, by ways that `is_followed` says.
+template <class IsFollowed>
+void AddBefore(const Flow& flow, VertexId vertex, IsFollowed is_followed,
+               std::set<VertexId>* found) {
+  if (!found->insert(vertex).second) return;
+  const FlowVertex& at = flow.vertex(vertex);
+  for (size_t i = 0; i < at.inputs.size(); ++i) {
+    if (is_followed(at, i)) AddBefore(flow, at.inputs[i].vertex, is_followed, found);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<VertexId>> OtherInputsOf(const Flow& flow, VertexId input,
+                                                    VertexId output) {
+  std::set<VertexId> before;
+  AddBefore(
+      flow, output, [](const FlowVertex&, size_t) { return true; }, &before);
+  std::set<VertexId> origins;
+  AddBefore(flow, output, KeepsOriginsOf, &origins);
+  const std::string& to = flow.vertex(output).name;
+  if (!origins.contains(input)) {
+    return InvalidArgument("no record that comes out of output '", to, "' comes of one of input '",
+                           flow.vertex(input).name, "': calls would have no answer");
+  }
+  for (const VertexId source : origins) {
+    const FlowVertex& vertex = flow.vertex(source);
+    if (source == input || !vertex.inputs.empty()) continue;
+    return InvalidArgument(
+        "records of '", vertex.name, "' (", vertex.kind, ") come out of output '", to,
+        "' too, and cannot be told from answers to calls of input '", flow.vertex(input).name, "'");
+  }
+  std::vector<VertexId> others;
+  for (const VertexId source : before) {
+    if (source != input && flow.vertex(source).kind == "input") others.push_back(source);
+  }
+  return others;
+}
+
+std::vector<VertexId> HeldUpBy(const JobProgress& job, absl::Span<const VertexId> others,
+                               VertexId output, int64_t epoch) {
+  const Topology& topology = job.topology();
+  const Pointstamp last = {topology.input(output, 0), Timestamp{epoch}};
+  std::vector<Pointstamp> open;   // at other inputs
+  std::vector<Pointstamp> waits;  // until a time is complete
+  for (int i = 0; i < topology.num_locations(); ++i) {
+    const LocationId location(i);
+    const PortLocation& place = topology.location(location);
+    const bool is_other = place.kind == PortLocation::Kind::kOutput &&
+                          std::count(others.begin(), others.end(), place.port.vertex) > 0;
+    for (const auto& [time, count, since] : job.tracker().outstanding(location).counts()) {
+      if (count <= 0 || !job.reachability()->CouldResultIn(location, time, last)) continue;
+      if (is_other) {
+        open.push_back({location, time});
+      } else if (place.kind == PortLocation::Kind::kRequest) {
+        waits.push_back({location, time});
+      } else {
+        return {};
+      }
+    }
+  }
+  // A vertex acts at a time once it is complete at all of its inputs.
+  const auto is_held = [&](const Pointstamp& wait) {
+    const VertexId vertex = topology.location(wait.location).port.vertex;
+    const auto inputs = static_cast<int>(topology.graph().vertex(vertex).inputs.size());
+    return std::any_of(open.begin(), open.end(), [&](const Pointstamp& from) {
+      for (int i = 0; i < inputs; ++i) {
+        const Pointstamp at = {topology.input(vertex, i), wait.time};
+        if (job.reachability()->CouldResultIn(from.location, from.time, at)) return true;
+      }
+      return false;
+    });
+  };
+  if (!std::all_of(waits.begin(), waits.end(), is_held)) return {};
+  std::set<VertexId> held_by;
+  for (const Pointstamp& from : open) {
+    held_by.insert(topology.location(from.location).port.vertex);
+  }
+  return {held_by.begin(), held_by.end()};
+}
+
+}  // namespace weir
