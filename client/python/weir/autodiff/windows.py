@@ -135,6 +135,63 @@ def _first(call, patches):
     return wnp.min(wnp.where(is_it, places, x.shape[-1]), axis=-2)
 
 
+class _Tiles:
+    """Windows that lie side by side, each element in one of them: a window is axes of its own, and
+    nothing has to be looked up.
+    """
+
+    def __init__(self, call):
+        self._x, self._out = call.ins[0], call.outs[0]
+        sizes = call.attrs["window_dimensions"]
+        self._shape, self._at, self._inner = [], [], []
+        for extent, size in zip(self._out.shape, sizes):
+            self._at.append(len(self._shape))
+            self._shape.append(extent)
+            if size != 1:
+                self._inner.append(len(self._shape))
+                self._shape.append(size)
+        sizes = [self._shape[i] for i in self._inner]
+        count = int(np.prod(sizes, dtype=int))
+        numbers = core.constant(np.arange(count, dtype=np.int32).reshape(sizes))
+        places = core.broadcast_in_dim(numbers, self._shape, self._inner)
+        is_it = core.compare("equal", self.apart(self._x), self.spread(self._out))
+        first = wnp.min(wnp.where(is_it, places, count), axis=tuple(self._inner))
+        # Where an element is the first extreme one of its window.
+        self.is_first = core.compare("equal", places, self.spread(first))
+
+    @staticmethod
+    def fit(call):
+        """Whether the windows lie so."""
+        attrs = call.attrs
+        names = ("base_dilations", "window_dilations", "padding_low", "padding_high")
+        plain = all(column == (1, 1, 0, 0) for column in zip(*(attrs[name] for name in names)))
+        sizes = attrs["window_dimensions"]
+        return (
+            plain
+            and tuple(sizes) == tuple(attrs["window_strides"])
+            and any(size != 1 for size in sizes)
+            and dims.same_shape(
+                [n * size for n, size in zip(call.outs[0].shape, sizes)], call.ins[0].shape
+            )
+        )
+
+    def apart(self, x):
+        """Returns: of the operand's shape, windows apart."""
+        return core.reshape(x, self._shape)
+
+    def joined(self, x):
+        """Returns: the other way."""
+        return core.reshape(x, self._x.shape)
+
+    def spread(self, x):
+        """Returns: of the result's shape, each for all elements of its window."""
+        return core.broadcast_in_dim(x, self._shape, self._at)
+
+    def summed(self, x):
+        """Returns: the sums over windows."""
+        return wnp.sum(x, axis=tuple(self._inner))
+
+
 def _has_none(call):
     return 0 in (*call.ins[0].shape, *call.outs[0].shape)
 
@@ -142,6 +199,9 @@ def _has_none(call):
 def _extreme_jvp(call, tangents):
     if _has_none(call):
         return [zeros_like(call.outs[0])]
+    if _Tiles.fit(call):
+        tiles = _Tiles(call)
+        return [tiles.summed(wnp.where(tiles.is_first, tiles.apart(tangents[0]), 0))]
     patches = _Patches(call)
     first = _first(call, patches)
     moved = patches.joined(tangents[0])
@@ -154,6 +214,9 @@ def _extreme_vjp(call, cts):
     """Each element asks the windows in which it lies."""
     if _has_none(call):
         return [zeros_like(call.ins[0])]
+    if _Tiles.fit(call):
+        tiles = _Tiles(call)
+        return [tiles.joined(wnp.where(tiles.is_first, tiles.spread(cts[0]), 0))]
     patches = _Patches(call)
     windows, has = patches.of_elements()
     first = _first(call, patches)[..., windows]
