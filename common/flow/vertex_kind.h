@@ -69,6 +69,10 @@ struct VertexKind {
   int outputs = 1;
   std::vector<FlowAttr> attrs = {};
 
+  // Whose origins records that come out have.
+  enum class Origins { kAllInputs, kFirstInput };
+  Origins origins = Origins::kAllInputs;
+
   enum class Scope { kSame, kEnter, kLeave };
   Scope scope = Scope::kSame;
 

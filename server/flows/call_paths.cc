@@ -5,37 +5,39 @@
 #include <string>
 
 #include "common/base/status.h"
+#include "common/flow/vertex_kind.h"
 
 namespace weir {
 namespace {
 
 // Whether records that come out have the origins of those that come to this input.
 bool KeepsOriginsOf(const FlowVertex& vertex, size_t input) {
-  const bool meets =
-      vertex.kind == "join" || vertex.kind == "semijoin" || vertex.kind == "variable";
-  return !meets || input == 0;
+  return input == 0 || FindVertexKind(vertex.kind)->origins == VertexKind::Origins::kAllInputs;
 }
 
-// Adds the vertex and all that it follows from, by ways that `is_followed` says.
+// Returns: the vertex and all that it follows from, by ways that `is_followed` says.
 template <class IsFollowed>
-void AddBefore(const Flow& flow, VertexId vertex, IsFollowed is_followed,
-               std::set<VertexId>* found) {
-  if (!found->insert(vertex).second) return;
-  const FlowVertex& at = flow.vertex(vertex);
-  for (size_t i = 0; i < at.inputs.size(); ++i) {
-    if (is_followed(at, i)) AddBefore(flow, at.inputs[i].vertex, is_followed, found);
+std::set<VertexId> VerticesBefore(const Flow& flow, VertexId vertex, IsFollowed is_followed) {
+  std::set<VertexId> found = {vertex};
+  std::vector<VertexId> left = {vertex};
+  while (!left.empty()) {
+    const FlowVertex& at = flow.vertex(left.back());
+    left.pop_back();
+    for (size_t i = 0; i < at.inputs.size(); ++i) {
+      if (!is_followed(at, i)) continue;
+      if (found.insert(at.inputs[i].vertex).second) left.push_back(at.inputs[i].vertex);
+    }
   }
+  return found;
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<VertexId>> OtherInputsOf(const Flow& flow, VertexId input,
                                                     VertexId output) {
-  std::set<VertexId> before;
-  AddBefore(
-      flow, output, [](const FlowVertex&, size_t) { return true; }, &before);
-  std::set<VertexId> origins;
-  AddBefore(flow, output, KeepsOriginsOf, &origins);
+  const std::set<VertexId> before =
+      VerticesBefore(flow, output, [](const FlowVertex&, size_t) { return true; });
+  const std::set<VertexId> origins = VerticesBefore(flow, output, KeepsOriginsOf);
   const std::string& to = flow.vertex(output).name;
   if (!origins.contains(input)) {
     return InvalidArgument("no record that comes out of output '", to, "' comes of one of input '",

@@ -16,6 +16,7 @@ namespace weir {
 VertexKind JoinKind() {
   VertexKind kind = {.name = "join", .summary = "pairs of records of two inputs with equal keys"};
   kind.min_inputs = kind.max_inputs = 2;
+  kind.origins = VertexKind::Origins::kFirstInput;
   kind.attrs = {{"keys", Attr::Kind::kInt, true,
                  "how many of the first columns are the key; 0: each meets each"}};
   AddStateAttr(&kind);

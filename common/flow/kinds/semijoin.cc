@@ -17,6 +17,7 @@ VertexKind SemijoinKind() {
   VertexKind kind = {.name = "semijoin",
                      .summary = "the records of input 0 whose keys are in input 1"};
   kind.min_inputs = kind.max_inputs = 2;
+  kind.origins = VertexKind::Origins::kFirstInput;
   kind.attrs = {{"keys", Attr::Kind::kInt, true,
                  "how many of the first columns are the key; 0: any record of input 1 will do"}};
   AddStateAttr(&kind);

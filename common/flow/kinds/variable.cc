@@ -74,6 +74,7 @@ VertexKind VariableKind() {
                          "records of input 0 with the value of their key, which records of "
                          "input 1 change"};
   kind.min_inputs = kind.max_inputs = 2;
+  kind.origins = VertexKind::Origins::kFirstInput;
   kind.attrs = {{"keys", Attr::Kind::kInt, true,
                  "how many of the first columns of both inputs are the key; 0: there is one value"},
                 {"init", Attr::Kind::kString, true,
