@@ -2,13 +2,15 @@
 """Flows under a memory limit: a coordinator and two workers as processes, each in a control group.
 
 More records than the limit go through a channel, a collect, a join and a loop, to a consumer that
-sleeps. Each process must stay below its limit, every record must arrive exactly once, files must
-have no name, and a cancelled flow must give everything back. The examples run with one frame in
+sleeps, and into a file. Each process must stay below its limit, every record must arrive exactly
+once, files must have no name, a cancelled flow must give everything back, and what cannot be done
+within the limit must be refused. The examples run with one frame in
 flight on each channel and next to no memory for flows.
 
     PYTHONPATH=build/release/python python3 tests/cluster/flow_memory.py [CASE...]
 
-Cases: examples channel collect join loop cancel disk fair; all but `fair` by default. Environment:
+Cases: examples channel collect join loop files whole cancel disk fair; all but `fair` by default.
+Environment:
   WEIR_FLOW_MEMORY_SIZE   bytes that go through each flow; 256 MB by default
   WEIR_FLOW_MEMORY_LIMIT  bytes that a worker may take beyond what it takes idle; 96 MB by default
   WEIR_SPILL_DIRECTORY    for the workers; a new folder of TMPDIR by default
@@ -17,11 +19,11 @@ Without control groups that can be made, limits are not set, and the closing lin
 
 import collections
 import contextlib
+import multiprocessing
 import os
 import pathlib
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -31,12 +33,15 @@ import time
 
 import numpy as np
 
+from limited_process import Group, Process
+
 import weir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = ROOT / "build" / os.environ.get("WEIR_PRESET", "release") / "bin"
 SIZE = int(float(os.environ.get("WEIR_FLOW_MEMORY_SIZE", 256e6)))
 LIMIT = int(float(os.environ.get("WEIR_FLOW_MEMORY_LIMIT", 96e6)))
+PATIENCE = 600 + SIZE / 5e6  # seconds, of whoever waits for what comes last
 
 PAYLOAD = 30  # numbers of 8 bytes beside the key and the value
 RECORD_BYTES = 8 * (2 + PAYLOAD)
@@ -44,117 +49,6 @@ BATCH = 4096  # records that are sent together
 NAPS = 20  # of the consumer, while everything comes
 PATIENCE = 300  # seconds: whoever waits for so long has found a fault
 NAP_SECONDS = float(os.environ.get("WEIR_FLOW_MEMORY_NAP", 0.25))
-
-
-# --- Control groups.
-
-
-class Group:
-    """A control group below that of this process; the files of both versions."""
-
-    NAMES = {
-        2: ("memory.max", "memory.peak", "memory.current"),
-        1: ("memory.limit_in_bytes", "memory.max_usage_in_bytes", "memory.usage_in_bytes"),
-    }
-
-    def __init__(self, folder, version):
-        self.folder = pathlib.Path(folder)
-        self.version = version
-        self.limit_file, self.peak_file, self.usage_file = self.NAMES[version]
-
-    @classmethod
-    def make(cls, name):
-        """Returns: a new group; None where none can be made."""
-        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers == "memory":
-                parents, version = ["/sys/fs/cgroup/memory" + path], 1
-            elif controllers == "":
-                own = pathlib.Path("/sys/fs/cgroup" + path)
-                parents, version = [own, own.parent], 2
-            else:
-                continue
-            for parent in parents:
-                group = cls(f"{parent}/{name}", version)
-                try:
-                    group.folder.mkdir()
-                except OSError:
-                    continue
-                if (group.folder / group.limit_file).exists():
-                    return group
-                group.folder.rmdir()
-        return None
-
-    def read(self, file):
-        return (self.folder / file).read_text()
-
-    def set_limit(self, size):
-        (self.folder / self.limit_file).write_text(str(size))
-
-    def usage(self):
-        return int(self.read(self.usage_file))
-
-    def peak(self):
-        return int(self.read(self.peak_file))
-
-    def kills(self):
-        text = self.read("memory.events" if self.version == 2 else "memory.oom_control")
-        return int(dict(line.split() for line in text.splitlines())["oom_kill"])
-
-    def remove(self):
-        with contextlib.suppress(OSError):
-            self.folder.rmdir()
-
-
-class Process:
-    """One process of the cluster, in a control group of its own if there are such."""
-
-    def __init__(self, name, args, log, limit=None):
-        self.name = name
-        self.group = Group.make(f"weir-{os.getpid()}-{name}")
-        if self.group and limit:
-            self.group.set_limit(limit)
-        enter = f"echo $$ > {self.group.folder}/cgroup.procs && " if self.group else ""
-        self._log = open(log, "wb")
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", enter + 'exec "$@"', "sh", *map(str, args)],
-            stdout=self._log,
-            stderr=self._log,
-        )
-        self.pid = self._process.pid
-
-    def own_bytes(self):
-        """Returns: memory that is not of files."""
-        for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("RssAnon:"):
-                return int(line.split()[1]) * 1024
-        raise AssertionError("no RssAnon")
-
-    def spill_files(self):
-        found = 0
-        for number in os.listdir(f"/proc/{self.pid}/fd"):
-            with contextlib.suppress(OSError):
-                target = os.readlink(f"/proc/{self.pid}/fd/{number}")
-                found += target.startswith(SPILL) and "(deleted)" in target
-        return found
-
-    def is_alive(self):
-        return self._process.poll() is None
-
-    def kill(self, number=signal.SIGKILL):
-        self._process.send_signal(number)
-        self._process.wait()
-
-    def close(self):
-        if self.is_alive():
-            self.kill()
-        self._log.close()
-        if self.group:
-            for _ in range(50):
-                self.group.remove()
-                if not self.group.folder.exists():
-                    break
-                time.sleep(0.1)
 
 
 class Cluster:
@@ -307,17 +201,17 @@ def feed(job, count, failed):
         failed.append(error)
 
 
-def run_case(cluster, name, count):
+def stream(session, name, count, at_nap):
+    """All records through a flow, to a consumer that sleeps after it called `at_nap`."""
     flow, plus = CASES[name]()
     failed = []
     seen = np.zeros(count, dtype=np.uint8)
     next_nap, received, last = 0, 0, -1
-    spilled = 0
-    with cluster.session.deploy(flow) as job:
+    with session.deploy(flow) as job:
         feeder = threading.Thread(target=feed, args=(job, count, failed))
         feeder.start()
         time.sleep(8 * NAP_SECONDS)
-        for epoch, (key, value, payload) in job.results("out", as_they_come=True, timeout=600):
+        for epoch, (key, value, payload) in job.results("out", as_they_come=True, timeout=PATIENCE):
             assert epoch == 0
             check_records(key, value, payload, plus)
             np.add.at(seen, key, 1)
@@ -327,13 +221,24 @@ def run_case(cluster, name, count):
             received += len(key)
             if received >= next_nap:
                 next_nap += max(count // NAPS, 1)
-                await_no_names()
-                spilled = max(spilled, sum(w.spill_files() for w in cluster.workers))
-                cluster.check_limits()
+                at_nap()
                 time.sleep(NAP_SECONDS)
         feeder.join()
     assert not failed, failed
     assert received == count and np.all(seen == 1), f"{received} of {count}"
+
+
+def run_case(cluster, name, count):
+    """Returns: how many files were there at once."""
+    spilled = 0
+
+    def look():
+        nonlocal spilled
+        await_no_names()
+        spilled = max(spilled, sum(w.unnamed_files(SPILL) for w in cluster.workers))
+        cluster.check_limits()
+
+    stream(cluster.session, name, count, look)
     cluster.check_limits()
     await_released(cluster)
     return spilled
@@ -351,7 +256,7 @@ def await_released(cluster):
     """Until no worker has a file or more memory than a little."""
     end = time.monotonic() + PATIENCE
     while True:
-        files = sum(w.spill_files() for w in cluster.workers)
+        files = sum(w.unnamed_files(SPILL) for w in cluster.workers)
         own = max(w.own_bytes() for w in cluster.workers)
         if files == 0 and own < cluster.idle_bytes + LIMIT // 3:
             return
@@ -386,19 +291,88 @@ def limited(idle, **more):
     return cluster
 
 
+def report(cluster, idle, count, seconds, spilled):
+    peaks = {name: f"{peak / 1e6:.0f}" for name, peak in cluster.peaks().items()}
+    busy = {p.name: f"{p.processor_seconds():.1f}" for p in cluster.processes}
+    print(
+        f"        {count * RECORD_BYTES / 1e6:.0f} MB in {seconds:.1f} s; limit"
+        f" {(idle[0] + LIMIT) / 1e6:.0f} MB, peaks {peaks}; processor seconds {busy};"
+        f" files seen: {spilled}",
+        flush=True,
+    )
+
+
 def test_flow(idle, name):
     count = SIZE // RECORD_BYTES
     with limited(idle) as cluster:
         began = time.monotonic()
         spilled = run_case(cluster, name, count)
-        seconds = time.monotonic() - began
-        peaks = {name: f"{peak / 1e6:.0f}" for name, peak in cluster.peaks().items()}
-        print(
-            f"        {count * RECORD_BYTES / 1e6:.0f} MB in {seconds:.1f} s; limit"
-            f" {(idle[0] + LIMIT) / 1e6:.0f} MB, peaks {peaks}; files seen: {spilled}"
-        )
+        report(cluster, idle, count, time.monotonic() - began, spilled)
         if name in ("collect", "join") and SIZE > LIMIT:
             assert spilled > 0, "nothing was on disk"
+
+
+def write_records(cluster, count, folder):
+    """All records through both workers into one file. Returns: the number of spill files seen."""
+    flow = weir.Flow("files")
+    flow.input("records", "i64", "i64", f"i64[{PAYLOAD}]").write_files(f"{folder}/{{epoch}}.npy")
+    spilled = 0
+    with cluster.session.deploy(flow) as job:
+        for first in range(0, count, BATCH):
+            job.send("records", records(first, min(BATCH, count - first)))
+            if first // BATCH % 50 == 0:
+                spilled = max(spilled, sum(w.unnamed_files(SPILL) for w in cluster.workers))
+                cluster.check_limits()
+        job.close()
+        job.wait(timeout=PATIENCE)
+    return spilled
+
+
+def test_files(idle):
+    """A file of an epoch that is larger than memory has all records in their order."""
+    count = SIZE // RECORD_BYTES
+    with tempfile.TemporaryDirectory() as folder, limited(idle) as cluster:
+        began = time.monotonic()
+        os.chmod(folder, 0o777)
+        spilled = write_records(cluster, count, folder)
+        report(cluster, idle, count, time.monotonic() - began, spilled)
+        cluster.check_limits()
+        await_released(cluster)
+        assert os.listdir(folder) == ["0.npy"]
+        written = np.load(f"{folder}/0.npy", mmap_mode="r")
+        assert written.shape == (count, RECORD_BYTES // 8)
+        for first in range(0, count, 1 << 16):
+            rows = written[first : first + (1 << 16)]
+            wanted = np.arange(first, first + len(rows))
+            assert np.array_equal(rows[:, 0], wanted), "out of order"
+            check_records(rows[:, 0], rows[:, 1], rows[:, 2:])
+        if SIZE > LIMIT:
+            assert spilled > 0, "nothing was on disk"
+
+
+def test_whole(idle):
+    """A function of all records of a time takes them as one, so too many are refused: at once,
+    with what to do, and neither the worker nor its other flows are touched.
+    """
+    flow = weir.Flow("whole")
+    sums = flow.input("records", *COLUMNS).collect(
+        lambda keys, values, payloads: (keys[:1], values[:1], payloads[:1]), name="all"
+    )
+    sums.output("out")
+    with limited(idle) as cluster:
+        failed = []
+        with cluster.session.deploy(flow) as job:
+            feed(job, SIZE // RECORD_BYTES, failed)
+            try:
+                collections.deque(job.results("out", timeout=PATIENCE), maxlen=0)
+            except weir.Error as error:
+                failed.append(error)
+        assert failed and isinstance(failed[0], weir.ResourceExhausted), failed
+        for text in ("'all'", "its function needs all", "--flow-memory", "more epochs"):
+            assert text in str(failed[0]), failed[0]
+        cluster.check_limits()
+        await_released(cluster)
+        run_case(cluster, "channel", 1000)
 
 
 def test_cancel(idle):
@@ -477,25 +451,40 @@ def rounds_per_second(session, seconds):
     return statistics.median(rates)
 
 
+def heavy_client(address, name, count):
+    """One of its own, as a process, so that the two flows share no interpreter."""
+    with weir.connect(address) as session:
+        stream(session, name, count, lambda: None)
+
+
+def busy_seconds(cluster):
+    """Returns: what all processes of the cluster and this one have had of processors."""
+    return sum(p.processor_seconds() for p in cluster.processes) + time.process_time()
+
+
 def test_fair(idle):
     """Another flow keeps at least 80 % of its rate beside a large one whose consumer sleeps. What
     is timed depends on who else has the machine, so this is no part of the other tests.
     """
     count = SIZE // RECORD_BYTES
+    processes = multiprocessing.get_context("spawn")
     with limited(idle) as cluster:
         rounds_per_second(cluster.session, 1)
         for name in CASES:
+            before = busy_seconds(cluster)
             alone = rounds_per_second(cluster.session, 3)
-            runner = threading.Thread(target=run_case, args=(cluster, name, count))
+            needs = (busy_seconds(cluster) - before) / 3
+            runner = processes.Process(target=heavy_client, args=(cluster.address, name, count))
             runner.start()
             beside = []
             while runner.is_alive():
                 beside.append(rounds_per_second(cluster.session, 1))
             runner.join()
+            assert runner.exitcode == 0
             alone = statistics.median([alone, rounds_per_second(cluster.session, 3)])
             rate = statistics.median(beside)
-            print(f"        {name}: {alone:.0f} rounds/s alone, {rate:.0f} beside it,"
-                  f" {100 * rate / alone:.0f} %")  # fmt: skip
+            print(f"        {name}: {alone:.0f} rounds/s alone, on {needs:.1f} processors;"
+                  f" {rate:.0f} beside it, {100 * rate / alone:.0f} %")  # fmt: skip
             assert rate >= 0.8 * alone
 
 
@@ -503,6 +492,7 @@ def main():
     tests = {"examples": test_examples}
     for name in CASES:
         tests[name] = lambda idle, name=name: test_flow(idle, name)
+    tests |= {"files": test_files, "whole": test_whole}
     tests |= {"cancel": test_cancel, "disk": test_disk, "fair": test_fair}
     chosen = sys.argv[1:] or [name for name in tests if name != "fair"]
     idle = idle_bytes()

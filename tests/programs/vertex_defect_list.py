@@ -171,10 +171,10 @@ DEFECTS = [
         "epoch <= size_ ? 0 : (epoch - size_) / slide_ + 2;",
     ),
     (
-        "updates of a variable come as they came",
+        "equal updates of a variable are assigned one by one",
         "worker/flow/vertices/variable.cc",
-        "MergeRecords(inputs[kUpdates], update_type_);",
-        "ConcatBatches(inputs[kUpdates], update_type_);",
+        "    const RecordBatch some = updates_.NextMerged(most);\n",
+        "    const RecordBatch some = updates_.Next(most);\n",
     ),
     (
         "the values of a variable die with the time",
@@ -191,8 +191,8 @@ DEFECTS = [
     (
         "reads of a variable that are left are lost",
         "worker/flow/vertices/variable.cc",
-        "  bool done() const override { return reads_.empty(); }",
-        "  bool done() const override { return reads_.empty() || next_ > 0; }",
+        "{ return updates_.done() && reads_.empty(); }",
+        "{ return updates_.done() && (reads_.empty() || next_ > 0); }",
     ),
     (
         "a group is split once for each record of weight 0",

@@ -1,10 +1,12 @@
-// One call of a vertex: what goes in, and what came of it. Made and read by a FlowJob on the event
-// loop, run in between by whoever has a thread.
+// One call of a vertex: what goes in, and what came of it; or frames that wait for the vertex, on
+// their way to disk. Made and read by a FlowJob on the event loop, run in between by whoever has a
+// thread.
 #ifndef WEIR_WORKER_FLOW_FLOW_CALL_H_
 #define WEIR_WORKER_FLOW_FLOW_CALL_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,11 +20,17 @@
 namespace weir {
 
 struct FlowCall {
-  enum class Kind { kFrames, kNotify, kTurn };
+  enum class Kind { kFrames, kNotify, kTurn, kSpill };
   // A frame that the call takes.
   struct Frame {
     int from_rank = 0;
     int64_t bytes = 0;
+  };
+  // Records of a queue.
+  struct Queued {
+    uint64_t number = 0;  // of the frame in its queue
+    RecordBatch batch;    // if they are in memory
+    std::optional<SpilledRecords> on_disk;
   };
 
   FlowCall(VertexId id, std::shared_ptr<Vertex> target, Kind kind, int input, Timestamp time)
@@ -35,17 +43,19 @@ struct FlowCall {
   const VertexId id;
   const std::shared_ptr<Vertex> target;
   const Kind kind;
-  const int input;            // of a notification: where it was asked for
-  RecordBatch batch;          // of all frames together
-  std::vector<Frame> frames;  // none for others than kFrames
-  int64_t records = 0;        // of all frames together
+  const int input;             // of a notification: where it was asked for
+  RecordBatch batch;           // of all frames together
+  std::vector<Queued> queued;  // those frames, if some are on disk; of kSpill, what goes there
+  std::vector<Frame> frames;   // none for others than kFrames
+  int64_t records = 0;         // of all frames together
   VertexActivation activation;
 
   absl::Status status;
   int64_t run_ns = 0;
 };
 
-// Runs the vertex on this thread and notes how long it took.
+// Runs the vertex on this thread and notes how long it took. Without a vertex, as outputs are the
+// job's, the batch is there afterwards.
 void RunFlowCall(FlowCall* call);
 
 }  // namespace weir

@@ -198,6 +198,7 @@ absl::Status FlowJob::OnFrame(const v1::FlowFrame& frame, std::vector<Tensor> pa
   ++slot.stats().peer_frames;
   List(slot.id());
   const absl::Status added = slot.AddFrame(input, std::move(time), std::move(batch), rank);
+  ListSpill(slot.id());
   return added.ok() ? added : Annotate(added, Named(slot.id()));
 }
 
@@ -235,6 +236,13 @@ void FlowJob::List(VertexId vertex) {
   if (slot.is_listed) return;
   slot.is_listed = true;
   listed_.push_back(vertex);
+}
+
+void FlowJob::ListSpill(VertexId vertex) {
+  VertexSlot& slot = *slots_[vertex.value()];
+  if (slot.is_listed_to_spill || !slot.has_to_spill()) return;
+  slot.is_listed_to_spill = true;
+  to_spill_.push_back(vertex);
 }
 
 void FlowJob::ListWriter(Port input) {

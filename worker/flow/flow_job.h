@@ -130,6 +130,9 @@ class FlowJob {
   void TellFailed(const FlowCall& call);
   // The same of what copies on all workers must find alike.
   void TellFound(const FlowCall& call);
+  // Returns: the next call that puts frames on disk, one at a time; else null.
+  std::unique_ptr<FlowCall> TakeSpill();
+  std::unique_ptr<FlowCall> Begun(std::unique_ptr<FlowCall> call);
   // Returns: the next call of a source that reads for itself and is open; else null.
   std::unique_ptr<FlowCall> TakeTurn(const VertexSlot& slot) const;
   // The frames of a call are not under way any more.
@@ -137,6 +140,7 @@ class FlowJob {
   absl::Status SendOutput(const FlowCall& call, absl::Time now);
 
   void List(VertexId vertex);
+  void ListSpill(VertexId vertex);
   // The vertex that may have waited for room at this input.
   void ListWriter(Port input);
   void ListMoved();
@@ -165,6 +169,8 @@ class FlowJob {
       std::make_shared<std::map<VertexId, int64_t>>();
   std::map<VertexId, int64_t> output_bytes_;  // of outputs: sent, and not passed on yet
   std::deque<VertexId> listed_;               // vertices that may have something to do
+  std::deque<VertexId> to_spill_;             // with frames that belong on disk
+  bool is_spilling_ = false;
   int calls_under_way_ = 0;
   bool stopped_ = false;
   bool has_news_ = false;  // since the last report

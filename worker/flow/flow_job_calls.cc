@@ -27,6 +27,7 @@ VertexId FlowJob::FullBehind(const VertexSlot& slot) const {
 }
 
 absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
+  if (std::unique_ptr<FlowCall> call = TakeSpill()) return call;
   while (!stopped_ && progress_.is_known() && !listed_.empty()) {
     VertexSlot& slot = *slots_[listed_.front().value()];
     listed_.pop_front();
@@ -46,19 +47,36 @@ absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
     }
     List(slot.id());
     has_news_ = true;
-    if (slot.vertex() == nullptr) {
+    if (slot.vertex() == nullptr && call->queued.empty()) {
       WEIR_RETURN_IF_ERROR(SendOutput(*call, now));
       continue;
     }
-    call->job = setup_.job;
-    call->generation = setup_.generation;
-    call->flow = setup_.flow;
-    call->memory = setup_.memory;
     slot.OnBegun(*call, now);
-    ++calls_under_way_;
-    return call;
+    return Begun(std::move(call));
   }
   return nullptr;
+}
+
+std::unique_ptr<FlowCall> FlowJob::TakeSpill() {
+  while (!stopped_ && !is_spilling_ && !to_spill_.empty()) {
+    VertexSlot& slot = *slots_[to_spill_.front().value()];
+    if (std::unique_ptr<FlowCall> call = slot.TakeSpill()) {
+      is_spilling_ = true;
+      return Begun(std::move(call));
+    }
+    slot.is_listed_to_spill = false;
+    to_spill_.pop_front();
+  }
+  return nullptr;
+}
+
+std::unique_ptr<FlowCall> FlowJob::Begun(std::unique_ptr<FlowCall> call) {
+  call->job = setup_.job;
+  call->generation = setup_.generation;
+  call->flow = setup_.flow;
+  call->memory = setup_.memory;
+  ++calls_under_way_;
+  return call;
 }
 
 std::unique_ptr<FlowCall> FlowJob::TakeTurn(const VertexSlot& slot) const {
@@ -69,7 +87,8 @@ std::unique_ptr<FlowCall> FlowJob::TakeTurn(const VertexSlot& slot) const {
 }
 
 bool FlowJob::IsShort(const FlowCall& call, int64_t short_ns) const {
-  if (calls_loop_[call.id.value()] || call.target->may_wait()) return false;
+  const bool may_wait = call.target == nullptr || call.target->may_wait() || !call.queued.empty();
+  if (calls_loop_[call.id.value()] || may_wait) return false;
   const std::optional<int64_t> ns = slots_[call.id.value()]->Predict(call);
   return ns.has_value() && *ns < short_ns;
 }
@@ -82,6 +101,15 @@ absl::Status FlowJob::OnCallDone(FlowCall* call, absl::Time now) {
   if (!call->status.ok()) {
     return Annotate(call->status,
                     StrCat(Named(call->id), " at time ", ToString(call->activation.time())));
+  }
+  if (call->kind == FlowCall::Kind::kSpill) {
+    is_spilling_ = false;
+    slot.OnSpilled(call);
+    return absl::OkStatus();
+  }
+  if (slot.vertex() == nullptr) {
+    List(call->id);
+    return SendOutput(*call, now);
   }
   Effects effects;
   AddConsumed(*call, &effects);
@@ -174,6 +202,8 @@ void FlowJob::AddConsumed(const FlowCall& call, Effects* effects) {
       if (activation.closes()) return AddAdvance(call.id, std::nullopt, effects);
       if (activation.next_epoch() <= time.epoch()) return;
       return AddAdvance(call.id, activation.next_epoch(), effects);
+    case FlowCall::Kind::kSpill:
+      return;
   }
 }
 
@@ -206,6 +236,7 @@ absl::Status FlowJob::Deliver(OutgoingFrame frame) {
     List(frame.to.vertex);
     const absl::Status added = slots_[frame.to.vertex.value()]->AddFrame(
         frame.to.number, std::move(frame.time), std::move(batch), rank);
+    ListSpill(frame.to.vertex);
     return added.ok() ? added : Annotate(added, Named(frame.to.vertex));
   }
   v1::PeerMessage message;

@@ -1,6 +1,7 @@
 #include "worker/flow/vertex_slot.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/base/status.h"
@@ -21,6 +22,18 @@ constexpr int kMostLookedAt = 64;
 // A frame that is not worth a place on disk.
 constexpr int64_t kLeastSpilled = int64_t{4} << 10;
 
+// At once, or, as the event loop waits for no disk, when the call runs.
+void PutTogether(std::vector<FlowCall::Queued> taken, const RecordType& type, FlowCall* call) {
+  if (std::any_of(taken.begin(), taken.end(),
+                  [](const FlowCall::Queued& one) { return one.on_disk.has_value(); })) {
+    call->queued = std::move(taken);
+    return;
+  }
+  std::vector<RecordBatch> batches;
+  for (FlowCall::Queued& one : taken) batches.push_back(std::move(one.batch));
+  call->batch = ConcatBatches(batches, type);
+}
+
 }  // namespace
 
 VertexSlot::VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Vertex> vertex,
@@ -33,29 +46,72 @@ VertexSlot::VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Verte
 
 absl::Status VertexSlot::AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank) {
   const int64_t bytes = batch.bytes();
-  QueuedFrame frame = {std::move(time), {}, {}, from_rank, bytes, batch.size()};
-  FlowShare* memory = charge_.share();
-  // What stands in front goes next.
-  if (memory != nullptr && !queues_[input].empty() && bytes >= kLeastSpilled && memory->is_over()) {
-    WEIR_ASSIGN_OR_RETURN(frame.on_disk, memory->Spill(batch));
-  } else {
-    frame.batch = std::move(batch);
-    charge_.Set(charge_.bytes() + bytes);
-  }
-  queues_[input].push_back(std::move(frame));
+  const int64_t records = batch.size();
+  const bool is_first = queues_[input].empty();
+  queues_[input].push_back(
+      {next_number_++, std::move(time), std::move(batch), {}, from_rank, bytes, records});
   ++queued_frames_;
   queued_bytes_ += bytes;
+  charge_.Set(charge_.bytes() + bytes);
+  FlowShare* memory = charge_.share();
+  // What is the first goes next.
+  if (memory == nullptr || is_first || bytes < kLeastSpilled || !memory->is_over()) {
+    return absl::OkStatus();
+  }
+  QueuedFrame& frame = queues_[input].back();
+  if (!memory->is_far_over()) {
+    to_spill_.emplace_back(input, frame.number);
+    return absl::OkStatus();
+  }
+  WEIR_ASSIGN_OR_RETURN(SpilledRecords spilled, memory->Spill(frame.batch));
+  SetOnDisk(&frame, std::move(spilled));
   return absl::OkStatus();
+}
+
+void VertexSlot::SetOnDisk(QueuedFrame* frame, SpilledRecords records) {
+  frame->on_disk = std::move(records);
+  frame->batch = RecordBatch();
+  charge_.Set(charge_.bytes() - frame->bytes);
+}
+
+VertexSlot::QueuedFrame* VertexSlot::FindFrame(int input, uint64_t number) {
+  std::deque<QueuedFrame>& queue = queues_[input];
+  const auto found = std::lower_bound(
+      queue.begin(), queue.end(), number,
+      [](const QueuedFrame& frame, uint64_t wanted) { return frame.number < wanted; });
+  return found == queue.end() || found->number != number ? nullptr : &*found;
+}
+
+std::unique_ptr<FlowCall> VertexSlot::TakeSpill() {
+  std::unique_ptr<FlowCall> call;
+  for (int64_t bytes = 0; !to_spill_.empty() && bytes < kMostBytes; to_spill_.pop_front()) {
+    const auto [input, number] = to_spill_.front();
+    if (call != nullptr && call->input != input) break;
+    const QueuedFrame* const frame = FindFrame(input, number);
+    if (frame == nullptr) continue;
+    if (call == nullptr) {
+      call = std::make_unique<FlowCall>(id_, nullptr, FlowCall::Kind::kSpill, input, frame->time);
+    }
+    bytes += frame->bytes;
+    call->queued.push_back({number, frame->batch, {}});
+  }
+  return call;
+}
+
+void VertexSlot::OnSpilled(FlowCall* call) {
+  for (FlowCall::Queued& queued : call->queued) {
+    QueuedFrame* const frame = FindFrame(call->input, queued.number);
+    if (frame != nullptr) SetOnDisk(frame, *std::move(queued.on_disk));
+  }
 }
 
 bool VertexSlot::AddRequest(int input, const Timestamp& time) {
   return requests_.emplace(time, input).second;
 }
 
-RecordBatch VertexSlot::Taken(QueuedFrame* frame, int input) {
-  if (frame->on_disk.has_value()) return std::move(*frame->on_disk).Read(def_.input_types[input]);
-  charge_.Set(charge_.bytes() - frame->bytes);
-  return std::move(frame->batch);
+FlowCall::Queued VertexSlot::Taken(QueuedFrame* frame) {
+  if (!frame->on_disk.has_value()) charge_.Set(charge_.bytes() - frame->bytes);
+  return {frame->number, std::move(frame->batch), std::move(frame->on_disk)};
 }
 
 std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
@@ -66,7 +122,7 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
   std::deque<QueuedFrame>& queue = queues_[input];
   auto call =
       std::make_unique<FlowCall>(id_, vertex_, FlowCall::Kind::kFrames, input, queue.front().time);
-  std::vector<RecordBatch> batches;
+  std::vector<FlowCall::Queued> taken;
   int64_t records = 0;
   int64_t bytes = 0;
   size_t at = 0;
@@ -78,18 +134,18 @@ std::unique_ptr<FlowCall> VertexSlot::TakeFrames() {
     }
     const bool fits = records < kEnoughRecords && records + frame.records <= kMostRecords &&
                       bytes + frame.bytes <= kMostBytes;
-    if (!batches.empty() && !fits) break;
+    if (!taken.empty() && !fits) break;
     records += frame.records;
     bytes += frame.bytes;
     call->frames.push_back({frame.from_rank, frame.bytes});
-    batches.push_back(Taken(&frame, input));
+    taken.push_back(Taken(&frame));
     queue.erase(queue.begin() + static_cast<int64_t>(at));
   }
-  call->batch = ConcatBatches(batches, def_.input_types[input]);
-  call->records = records;
-  queued_frames_ -= static_cast<int64_t>(batches.size());
+  queued_frames_ -= std::ssize(taken);
   queued_bytes_ -= bytes;
-  stats_.frames += static_cast<int64_t>(batches.size());
+  stats_.frames += std::ssize(taken);
+  PutTogether(std::move(taken), def_.input_types[input], call.get());
+  call->records = records;
   stats_.records += records;
   if (vertex_ != nullptr && vertex_->keeps_state()) with_state_.insert(call->activation.time());
   if (vertex_ != nullptr && vertex_->keeps_outer_state()) {

@@ -53,13 +53,19 @@ class VertexSlot {
   VertexStats& stats() { return stats_; }
   const VertexStats& stats() const { return stats_; }
 
+  // Beyond the memory of the flow it is noted for TakeSpill, or, far beyond, put on disk at once.
   // Errors: ResourceExhausted, of the disk.
   absl::Status AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank);
   // Notes that the vertex asked for a time at an input. Returns: whether it had not already.
   bool AddRequest(int input, const Timestamp& time);
 
   // Whether another call may begin beside those under way.
-  bool may_begin() const { return !running() || vertex_ == nullptr || vertex_->is_stateless(); }
+  bool may_begin() const { return !running() || (vertex_ != nullptr && vertex_->is_stateless()); }
+  // Returns: a call that puts some of the frames on disk that were noted; null if there are none.
+  // They may be taken meanwhile.
+  std::unique_ptr<FlowCall> TakeSpill();
+  void OnSpilled(FlowCall* call);
+  bool has_to_spill() const { return !to_spill_.empty(); }
   // Returns: a call for the frames that are next: those at one time of one input, as far as they
   // stand near each other; null if there are none. Frames come before times that are complete.
   std::unique_ptr<FlowCall> TakeFrames();
@@ -82,10 +88,12 @@ class VertexSlot {
   // Tells a vertex that keeps state which times are over, in the loop and outside of it.
   void DropState(const FlowProgress& progress);
 
-  bool is_listed = false;  // among the vertices that may have something to do
+  bool is_listed = false;           // among the vertices that may have something to do
+  bool is_listed_to_spill = false;  // and among those with frames that belong on disk
 
  private:
   struct QueuedFrame {
+    uint64_t number;  // ascends in its queue
     Timestamp time;
     RecordBatch batch;                      // if it is in memory
     std::optional<SpilledRecords> on_disk;  // else
@@ -95,7 +103,10 @@ class VertexSlot {
   };
 
   // The records of a frame that is taken out of a queue.
-  RecordBatch Taken(QueuedFrame* frame, int input);
+  FlowCall::Queued Taken(QueuedFrame* frame);
+  // Null if it was taken.
+  QueuedFrame* FindFrame(int input, uint64_t number);
+  void SetOnDisk(QueuedFrame* frame, SpilledRecords records);
   bool IsComplete(const FlowProgress& progress, const Timestamp& time) const;
   // That nothing comes any more that is less in the total order, or the same.
   bool IsLast(const FlowProgress& progress, const Timestamp& time) const;
@@ -111,7 +122,9 @@ class VertexSlot {
   int next_input_ = 0;                           // whose turn it is
   int64_t queued_frames_ = 0;
   int64_t queued_bytes_ = 0;
-  MemoryCharge charge_;                // of frames in memory
+  uint64_t next_number_ = 0;
+  std::deque<std::pair<int, uint64_t>> to_spill_;  // input and number of frames
+  MemoryCharge charge_;                            // of frames in memory
   std::map<Timestamp, int> requests_;  // times in the total order, and the inputs asked at
   std::set<Timestamp> with_state_;     // times of which there may be state
   std::set<Timestamp> outer_;          // times outside of the loop of which there may be state

@@ -73,5 +73,96 @@ TEST(VertexSlot, ACallTakesNoMoreThanItShould) {
   EXPECT_EQ(slot.TakeFrames()->batch.size(), 100 << 10);
 }
 
+// A slot whose flow has memory for some frames only: what it is given goes to disk in calls, or at
+// once where they are late, and comes back in its order, whether it was taken before, while or
+// after it was written.
+class SpillingSlot : public testing::Test {
+ protected:
+  static constexpr int64_t kBudget = 400'000;
+  static constexpr int64_t kFrames = 150;
+  static constexpr int64_t kFrameRecords = 300;
+
+  void SetUp() override {
+    const auto memory = FlowMemory::Make({.budget = kBudget});
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    share_ = (*memory)->AddFlow();
+    flow_->vertices = {TwoInputs()};
+    slot_ = std::make_unique<VertexSlot>(VertexId(0), flow_->vertices[0], nullptr, share_);
+    for (int64_t i = 0; i < kFrames; ++i) {
+      const std::vector<int64_t> values(kFrameRecords, i);
+      ASSERT_EQ(slot_->AddFrame(0, {i}, Records(values), 0), absl::OkStatus());
+    }
+  }
+
+  void Run(FlowCall* call) {
+    call->flow = flow_;
+    call->memory = share_;
+    RunFlowCall(call);
+    ASSERT_EQ(call->status, absl::OkStatus());
+  }
+  // Takes the next frames, which must be those that were added next.
+  void ExpectFrames(int64_t frames) {
+    for (const int64_t end = next_ + frames; next_ < end; ++next_) {
+      const auto call = slot_->TakeFrames();
+      ASSERT_NE(call, nullptr);
+      Run(call.get());
+      EXPECT_EQ(call->activation.time(), Timestamp{next_});
+      EXPECT_EQ(ValuesOf(*call), std::vector<int64_t>(kFrameRecords, next_));
+    }
+  }
+  void ExpectNothingLeft() {
+    EXPECT_EQ(slot_->TakeFrames(), nullptr);
+    EXPECT_EQ(slot_->queued_bytes(), 0);
+    EXPECT_EQ(slot_->queued_on_disk(), 0);
+    EXPECT_EQ(share_->kept_bytes(), 0);
+    EXPECT_EQ(share_->spilled_bytes(), 0);
+  }
+
+  const std::shared_ptr<Flow> flow_ = std::make_shared<Flow>();
+  std::shared_ptr<FlowShare> share_;
+  std::unique_ptr<VertexSlot> slot_;
+  int64_t next_ = 0;
+};
+
+TEST_F(SpillingSlot, KeepsWhatItMayAndPutsTheRestOnDisk) {
+  // Some had to be put there at once, others wait for a call.
+  EXPECT_GT(share_->kept_bytes(), kBudget);
+  EXPECT_LT(share_->kept_bytes(), kBudget + kBudget / 8 + 10'000);
+  const int64_t at_once = slot_->queued_on_disk();
+  EXPECT_GT(at_once, 0);
+  EXPECT_TRUE(slot_->has_to_spill());
+  while (auto call = slot_->TakeSpill()) {
+    EXPECT_GT(call->queued.size(), 1u);
+    Run(call.get());
+    slot_->OnSpilled(call.get());
+  }
+  EXPECT_FALSE(slot_->has_to_spill());
+  EXPECT_GT(slot_->queued_on_disk(), at_once);
+  EXPECT_LE(share_->kept_bytes(), kBudget);
+  EXPECT_EQ(share_->kept_bytes() + slot_->queued_on_disk(), slot_->queued_bytes());
+  ExpectFrames(kFrames);
+  ExpectNothingLeft();
+}
+
+TEST_F(SpillingSlot, FramesMayBeTakenWhileTheyAreWritten) {
+  auto call = slot_->TakeSpill();
+  ASSERT_NE(call, nullptr);
+  ASSERT_GT(call->queued.size(), 2u);
+  const auto first = static_cast<int64_t>(call->queued[0].number);
+  ExpectFrames(first + 1);
+  Run(call.get());
+  slot_->OnSpilled(call.get());
+  call.reset();
+  ExpectFrames(kFrames - first - 1);
+  ExpectNothingLeft();
+}
+
+TEST_F(SpillingSlot, FramesMayBeTakenBeforeTheyAreWritten) {
+  ExpectFrames(kFrames);
+  EXPECT_EQ(slot_->TakeSpill(), nullptr);
+  EXPECT_FALSE(slot_->has_to_spill());
+  ExpectNothingLeft();
+}
+
 }  // namespace
 }  // namespace weir

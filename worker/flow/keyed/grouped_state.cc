@@ -45,11 +45,9 @@ absl::StatusOr<std::vector<RecordBatch>> MergeSome(std::vector<RecordBatch> batc
   sorted.Begin(std::move(batches));
   while (!sorted.is_sorted()) WEIR_RETURN_IF_ERROR(sorted.SortSome());
   while (!sorted.done()) {
-    // Records that are equal have one origin.
-    const RecordBatch some = sorted.NextWhole(RecordsPerFrame(type));
-    const RecordBatch whole = MergeRecords({&some, 1}, type);
-    if (whole.empty()) continue;
-    WEIR_ASSIGN_OR_RETURN(SpilledRecords spilled, share->Spill(whole));
+    const RecordBatch some = sorted.NextMerged(RecordsPerFrame(type));
+    if (some.empty()) continue;
+    WEIR_ASSIGN_OR_RETURN(SpilledRecords spilled, share->Spill(some));
     merged.push_back(std::move(spilled).Read(type));
   }
   return merged;

@@ -135,6 +135,10 @@ bool FitsWhole(int64_t bytes) {
 absl::Status CheckWhole(const std::vector<RecordBatch>& batches, std::string_view who) {
   int64_t bytes = 0;
   for (const RecordBatch& batch : batches) bytes += batch.bytes();
+  return CheckWhole(bytes, who);
+}
+
+absl::Status CheckWhole(int64_t bytes, std::string_view who) {
   if (FitsWhole(bytes)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       StrCat(who, " needs all ", bytes, " bytes of the time at once, and --flow-memory of this ",

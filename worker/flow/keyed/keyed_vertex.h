@@ -94,6 +94,8 @@ bool FitsWhole(int64_t bytes);
 // That all these records can, as `who` needs them to be. Errors:
 // ResourceExhausted, they are more than the flows of this worker may keep.
 absl::Status CheckWhole(const std::vector<RecordBatch>& batches, std::string_view who);
+// The same of so many bytes.
+absl::Status CheckWhole(int64_t bytes, std::string_view who);
 
 }  // namespace weir
 

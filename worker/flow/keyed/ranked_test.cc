@@ -4,6 +4,7 @@
 
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "worker/flow/keyed/oracle_testing.h"
@@ -121,6 +122,43 @@ TEST(Collect, IsOneBatchInOrder) {
   EXPECT_TRUE(complete.sent()[0].batch.columns[0].BitEquals(Column({4, 6, 5})));
   EXPECT_TRUE(complete.sent()[0].batch.origins.BitEquals(Column({2, 2, 9})));
   EXPECT_EQ(run.vertex().state_bytes(), 0);
+}
+
+// What a function takes as one is in memory as one, so what is too much is refused before.
+TEST(Collect, ATimeThatIsTooLargeForItsFunctionIsRefusedWithItsSize) {
+  constexpr int64_t kBudget = 50'000;
+  const auto memory = FlowMemory::Make({.budget = kBudget});
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  const auto share = (*memory)->AddFlow();
+  const FlowShare::Scope scope(share.get());
+  const auto status_of = [](int64_t records, int64_t weight) {
+    std::vector<TestFrame> frames;
+    for (int64_t origin = 0; origin < records; origin += 100) {
+      RecordBatch batch = MakeBatch(
+          {Tensor::Zeros(DType::kI64, {100}), Tensor::Zeros(DType::kF32, {100, 2})}, origin);
+      batch.weights = Tensor::FromSpan<int64_t>({100}, std::vector<int64_t>(100, weight));
+      frames.push_back({0, {0}, batch});
+    }
+    VertexRun run({.kind = "collect",
+                   .inputs = {{"i64[]", "f32[2]"}},
+                   .attrs = {{"function", "running"}},
+                   .functions = kFunctions});
+    run.Take(std::move(frames));
+    return run.status();
+  };
+  EXPECT_EQ(status_of(1000, 1), absl::OkStatus());
+  for (const auto& [records, weight] :
+       std::vector<std::pair<int64_t, int64_t>>{{2000, 1}, {500, 4}}) {
+    const absl::Status status = status_of(records, weight);
+    EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+    for (const char* part :
+         {"needs all 64000 bytes of the time at once", "--flow-memory of this worker is 50000",
+          "give it more", "more epochs"}) {
+      EXPECT_THAT(std::string(status.message()), HasSubstr(part)) << weight;
+    }
+    EXPECT_EQ(share->kept_bytes(), 0);
+    EXPECT_EQ(share->spilled_bytes(), 0);
+  }
 }
 
 TEST(Collect, AWeightThatNoFunctionCanTakeIsNamed) {

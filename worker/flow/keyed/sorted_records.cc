@@ -131,17 +131,6 @@ std::vector<SortedRecords::Piece> SortedRecords::TakePieces(int64_t most) {
 
 RecordBatch SortedRecords::Next(int64_t most) { return Give(TakePieces(most)); }
 
-RecordBatch SortedRecords::NextWhole(int64_t most) {
-  std::vector<Piece> pieces = TakePieces(most);
-  const int64_t last = runs_[pieces.back().run].batch.origin(pieces.back().end - 1);
-  while (!heap_.empty()) {
-    const int64_t rows = RowsOf(last, heap_.front());
-    if (rows == 0) break;
-    pieces.push_back(TakePiece(rows));
-  }
-  return Give(pieces);
-}
-
 RecordBatch SortedRecords::NextMerged(int64_t most) {
   std::vector<RecordBatch> some;
   if (last_.has_value()) some.push_back(*std::exchange(last_, std::nullopt));
@@ -151,13 +140,6 @@ RecordBatch SortedRecords::NextMerged(int64_t most) {
   const int64_t last = merged.size() - 1;
   last_ = SliceRows(merged, last, last + 1);
   return SliceRows(merged, 0, last);
-}
-
-int64_t SortedRecords::RowsOf(int64_t origin, size_t run) const {
-  const Run& from = runs_[run];
-  int64_t end = from.next;
-  while (end < from.size && from.batch.origin(end) == origin) ++end;
-  return end - from.next;
 }
 
 RecordBatch SortedRecords::Give(const std::vector<Piece>& pieces) {

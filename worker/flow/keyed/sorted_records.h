@@ -33,8 +33,6 @@ class SortedRecords {
   bool done() const { return batches_.empty() && heap_.empty(); }
   // The next records, `most` if there are as many. REQUIRES: is_sorted().
   RecordBatch Next(int64_t most);
-  // The same, and the rest of those with the last one's origin.
-  RecordBatch NextWhole(int64_t most);
   // The same as Merged would have them: equal ones are one, with the sum of their weights, and what
   // sums to 0 is gone; so there may be none.
   RecordBatch NextMerged(int64_t most);
@@ -60,8 +58,6 @@ class SortedRecords {
   // Takes rows of the least run until `most` or another one's turn.
   Piece TakePiece(int64_t most);
   std::vector<Piece> TakePieces(int64_t most);
-  // How many rows of the run come next that have this origin.
-  int64_t RowsOf(int64_t origin, size_t run) const;
   RecordBatch Give(const std::vector<Piece>& pieces);
   RecordBatch Gather(const std::vector<Piece>& pieces) const;
   void Push(size_t run);

@@ -64,7 +64,7 @@ TEST(SortedRecords, AreThoseOfOneSortWhateverFitsIntoMemory) {
     std::vector<RecordBatch> got;
     while (!sorted.done()) {
       const auto most = static_cast<int64_t>(1 + random() % 40);
-      got.push_back(random() % 2 == 0 ? sorted.Next(most) : sorted.NextWhole(most));
+      got.push_back(sorted.Next(most));
       ASSERT_FALSE(got.back().empty());
     }
     ExpectSame(ConcatBatches(got, kType), SortRecords(frames, kType));
@@ -87,20 +87,35 @@ TEST(SortedRecords, EqualOnesAreOneWhereverTheyWereCut) {
   });
 }
 
-TEST(SortedRecords, OfOneOriginStayTogetherIfAskedFor) {
-  const auto memory = FlowMemory::Make({.budget = 8});
-  ASSERT_TRUE(memory.ok()) << memory.status();
-  const auto share = (*memory)->AddFlow();
-  const FlowShare::Scope scope(share.get());
-  std::mt19937_64 random(3);
-  SortedRecords sorted(kType);
-  sorted.Begin(Frames(kType, random));
-  while (!sorted.is_sorted()) ASSERT_EQ(sorted.SortSome(), absl::OkStatus());
-  int64_t last = -1;
-  while (!sorted.done()) {
-    const RecordBatch some = sorted.NextWhole(3);
-    EXPECT_GT(some.origin(0), last);
-    last = some.origin(some.size() - 1);
+// In memory or on disk: as runs come to their end they are given back.
+TEST(SortedRecords, WhatWasReadTakesNoRoom) {
+  constexpr int64_t kFrameRecords = 1000;
+  for (const int64_t budget : {int64_t{8}, int64_t{200'000}}) {
+    const auto memory = FlowMemory::Make({.budget = budget});
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    const auto share = (*memory)->AddFlow();
+    const auto taken = [&](const SortedRecords& sorted) {
+      return share->spilled_bytes() + sorted.bytes();
+    };
+    const RecordType type = {{DType::kI64, Shape()}};
+    SortedRecords sorted(type);
+    std::vector<RecordBatch> frames;
+    for (int64_t i = 0; i < 20; ++i) {
+      frames.push_back(
+          MakeBatch({Tensor::Zeros(DType::kI64, {kFrameRecords})}, kFrameRecords * (19 - i)));
+    }
+    sorted.Begin(std::move(frames));
+    {
+      const FlowShare::Scope scope(share.get());
+      while (!sorted.is_sorted()) ASSERT_EQ(sorted.SortSome(), absl::OkStatus());
+    }
+    const int64_t all = taken(sorted);
+    EXPECT_GE(all, 20 * kFrameRecords * 16);
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(sorted.Next(kFrameRecords).size(), kFrameRecords);
+    EXPECT_LE(taken(sorted), all / 2 + all / 20);
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(sorted.Next(kFrameRecords).size(), kFrameRecords);
+    EXPECT_TRUE(sorted.done());
+    EXPECT_EQ(taken(sorted), 0);
   }
 }
 

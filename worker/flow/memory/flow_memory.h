@@ -77,6 +77,8 @@ class FlowShare : public std::enable_shared_from_this<FlowShare> {
   bool is_over() const {
     return memory_->kept_bytes() > budget() && kept_bytes() > budget() / memory_->flows();
   }
+  // Whether it belongs there at once, as much of what does waits in memory already.
+  bool is_far_over() const { return is_over() && memory_->kept_bytes() > budget() + work_bytes(); }
   // How much one call should take at once.
   int64_t work_bytes() const { return std::max<int64_t>(budget() / memory_->flows() / 8, 1); }
   // What is less than that is not worth a place on disk.

@@ -64,6 +64,10 @@ class CollectState : public VertexState {
 
   absl::Status Call(const RecordBatch& merged) {
     WEIR_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, Repeated(merged));
+    const double times = static_cast<double>(rows.size()) / static_cast<double>(merged.size());
+    WEIR_RETURN_IF_ERROR(
+        CheckWhole(static_cast<int64_t>(times * static_cast<double>(merged.bytes())),
+                   "its function, with each record as often as its weight says,"));
     RecordBatch all = merged.weights ? SelectRows(merged, rows) : merged;
     WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> results, function_->Call(all.columns, all.size()));
     for (const Tensor& result : results) {

@@ -5,7 +5,7 @@
 #include "common/base/status.h"
 #include "common/flow/variable_value.h"
 #include "worker/flow/keyed/keyed_vertex.h"
-#include "worker/flow/keyed/merge_records.h"
+#include "worker/flow/keyed/sorted_records.h"
 #include "worker/flow/keyed/variable_values.h"
 #include "worker/flow/vertex.h"
 
@@ -15,20 +15,39 @@ namespace {
 constexpr int kReads = 0;
 constexpr int kUpdates = 1;
 
-// Order "time": of each time first the updates, then the reads, frame by frame.
+// Order "time": of each time first the updates, in order, then the reads, frame by frame.
 class VariableState : public VertexState {
  public:
   explicit VariableState(const VertexSetup& setup)
-      : update_type_(setup.vertex().input_types[kUpdates]), values_(setup) {}
+      : type_(setup.vertex().output_types[0]),
+        updates_(setup.vertex().input_types[kUpdates]),
+        values_(setup) {}
 
   absl::Status Begin(Inputs inputs) override {
-    const RecordBatch updates = MergeRecords(inputs[kUpdates], update_type_);
-    if (!updates.empty()) WEIR_RETURN_IF_ERROR(values_.Assign(updates));
+    updates_.Begin(std::move(inputs[kUpdates]));
     reads_ = std::move(inputs[kReads]);
     return absl::OkStatus();
   }
-  bool done() const override { return reads_.empty(); }
+  bool done() const override { return updates_.done() && reads_.empty(); }
   absl::StatusOr<RecordBatch> Next(int64_t most) override {
+    WEIR_RETURN_IF_ERROR(AssignSome(most));
+    return updates_.done() && !reads_.empty() ? Read(most) : EmptyBatch(type_);
+  }
+  int64_t bytes() const override {
+    int64_t sum = values_.bytes() + updates_.bytes();
+    for (const RecordBatch& batch : reads_) sum += HeldBytes(batch);
+    return sum;
+  }
+
+ private:
+  absl::Status AssignSome(int64_t most) {
+    if (!updates_.is_sorted()) WEIR_RETURN_IF_ERROR(updates_.SortSome());
+    if (!updates_.is_sorted() || updates_.done()) return absl::OkStatus();
+    const RecordBatch some = updates_.NextMerged(most);
+    return some.empty() ? absl::OkStatus() : values_.Assign(some);
+  }
+
+  absl::StatusOr<RecordBatch> Read(int64_t most) {
     const RecordBatch& batch = reads_.back();
     const int64_t end = std::min(next_ + most, batch.size());
     auto read = values_.Read(SliceRows(batch, next_, end));
@@ -39,14 +58,9 @@ class VariableState : public VertexState {
     }
     return read;
   }
-  int64_t bytes() const override {
-    int64_t sum = values_.bytes();
-    for (const RecordBatch& batch : reads_) sum += HeldBytes(batch);
-    return sum;
-  }
 
- private:
-  const RecordType update_type_;
+  const RecordType type_;
+  SortedRecords updates_;  // of this time that are left
   VariableValues values_;
   std::vector<RecordBatch> reads_;  // of this time that are left
   int64_t next_ = 0;                // row of the last of them
