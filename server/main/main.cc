@@ -69,6 +69,7 @@ absl::Status Serve(const Flags& flags) {
   CoordinatorOptions options;
   options.limits.lost_after = absl::Seconds(flags.lost_after_seconds);
   options.limits.fence = options.limits.lost_after * 2 / 3;
+  options.limits.cause_within = options.limits.lost_after / 3;
   if (!flags.flow_channel.empty()) {
     absl::StatusOr<int64_t> bytes = ParseByteSize(flags.flow_channel);
     if (!bytes.ok()) return Annotate(bytes.status(), "--flow-channel");

@@ -87,6 +87,7 @@ class GrpcTestCluster {
     options.limits.fence = absl::Seconds(10);  // a flow whose worker is lost ends after that
     options.limits.lost_after = absl::Minutes(5);
     options.limits.register_within = absl::Minutes(5);
+    options.limits.cause_within = absl::Minutes(5);
     return options;
   }
 
