@@ -13,6 +13,12 @@ namespace {
 // An epoch is slow after so many times what they take of late, and at least so long.
 constexpr int kSlowTimes = 4;
 constexpr absl::Duration kLeastSlow = absl::Milliseconds(2);
+// Of requests for an epoch, if all that are expected were shared among those under way: a straggler
+// does not hold up the others of its epoch.
+constexpr double kShare = 7.0 / 8;
+// How long one waits for the next request: of what epochs take of late, and at most.
+constexpr int kGatherPart = 4;
+constexpr absl::Duration kMostGather = absl::Milliseconds(2);
 // Before anything is known.
 constexpr absl::Duration kFirstUsual = absl::Milliseconds(10);
 
@@ -70,6 +76,7 @@ void RequestBatcher::Call(std::vector<Tensor> record, OnAnswer on_answer) {
     if (refused.ok() && is_attached_) refused = CheckRecord(record);
     if (refused.ok()) {
       waiting_.push_back({std::move(record), std::move(on_answer), loop_->clock()->Now()});
+      if (returning_ > 0) --returning_;
     }
   }
   if (!refused.ok()) return on_answer(refused);
@@ -303,12 +310,25 @@ void RequestBatcher::End(const absl::Status& why) {
   waiting_.clear();
 }
 
-// Of all requests that are here, one part waits while the others run. If an epoch began with less,
-// epochs would become smaller and smaller.
-bool RequestBatcher::IsShareWaiting() const {
-  size_t all = waiting_.size();
+bool RequestBatcher::IsWaiting(double part) const {
+  size_t all = waiting_.size() + returning_;
   for (const auto& [number, epoch] : epochs_) all += static_cast<size_t>(epoch.open);
-  return waiting_.size() * static_cast<size_t>(options_.max_epochs + 1) >= all;
+  return static_cast<double>(waiting_.size()) >= part * static_cast<double>(all);
+}
+
+absl::Duration RequestBatcher::Gather() const {
+  return std::min(usual_ / kGatherPart, kMostGather);
+}
+
+// If an epoch began with what is here when the one before ends, it would be the first of many that
+// come back, and epochs would become smaller and smaller.
+absl::Time RequestBatcher::GatheredAt(absl::Time room, absl::Time now) const {
+  if (IsWaiting(kShare / options_.max_epochs)) return room;
+  const absl::Time quiet = std::max(waiting_.back().came, answered_) + Gather();
+  const absl::Time alone = FewerAt(1, now);
+  const absl::Time none_comes = returning_ == 0 ? alone : std::max(alone, quiet);
+  if (!IsWaiting(1.0 / (options_.max_epochs + 1))) return none_comes;
+  return std::min(none_comes, std::max(room, quiet));
 }
 
 absl::Time RequestBatcher::FewerAt(size_t count, absl::Time now) const {
@@ -327,9 +347,7 @@ absl::Time RequestBatcher::DueAt(absl::Time now) const {
   if (epochs_.size() >= options_.max_slow_epochs) return absl::InfiniteFuture();
   const absl::Time room = FewerAt(static_cast<size_t>(options_.max_epochs), now);
   if (static_cast<int64_t>(waiting_.size()) >= options_.max_records) return room;
-  if (options_.max_wait == absl::ZeroDuration()) {
-    return IsShareWaiting() ? room : FewerAt(1, now);
-  }
+  if (options_.max_wait == absl::ZeroDuration()) return GatheredAt(room, now);
   return std::max(room, waiting_.front().came + options_.max_wait);
 }
 
@@ -358,6 +376,7 @@ bool RequestBatcher::SendOne() {
       WakeAt(due, now);
       return false;
     }
+    if (now >= answered_ + Gather()) returning_ = 0;  // who has not come by now stays away
     epoch = next_epoch_++;
     Epoch& open = epochs_[epoch];
     open.began = now;
@@ -406,6 +425,8 @@ void RequestBatcher::GiveAnswers() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     answers.swap(answers_);
+    if (!answers.empty()) answered_ = loop_->clock()->Now();
+    returning_ += answers.size();
   }
   for (Answer& answer : answers) answer.on_answer(std::move(answer.columns));
 }

@@ -4,12 +4,14 @@
 // execution.
 //
 // An epoch begins once `max_records` wait, or the oldest request has waited `max_wait`, while fewer
-// than `max_epochs` are under way. Without `max_wait` it begins as soon as none is under way, or
-// its share waits of all requests that are here: so there are as many epochs at a time as run side
-// by side, and one more gathers meanwhile. An epoch that takes several times as long as others did
-// is not counted, so it holds up none of those that come later. Each record has its number in the
-// epoch as its origin, which its answer brings back; so an answer depends on nothing but its
-// request. A record whose function fails (map with on_failure = "drop") fails alone.
+// than `max_epochs` are under way. Without `max_wait` it begins when its share waits of all
+// requests that are here or likely to return, as others that were answered just now have: with two
+// epochs nearly half, so that one runs while the answers of the other go out and its clients come
+// back. If nobody comes for a moment, a third part is enough, and whatever waits once no epoch is
+// under way. An epoch that takes several times as long as others did is not counted, so it holds up
+// none of those that come later. Each record has its number in the epoch as its origin, which its
+// answer brings back; so an answer depends on nothing but its request. A record whose function
+// fails (map with on_failure = "drop") fails alone.
 //
 // An answer is given when it comes out. That none comes out for a request is known when its epoch
 // is complete at the output, which other inputs that lead there hold up while they are open. Once
@@ -122,7 +124,12 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   void Refuse(int64_t epoch, const std::vector<std::string>& held_by);
   // It is over: all its requests are answered, or nothing more comes out of it.
   void Finish(Epochs::iterator epoch);
-  bool IsShareWaiting() const;
+  // When what waits is enough for an epoch without `max_wait`, if nothing happens until then.
+  absl::Time GatheredAt(absl::Time room, absl::Time now) const;
+  // For how long to wait for the next request.
+  absl::Duration Gather() const;
+  // Whether so much waits of all requests that are here, or return.
+  bool IsWaiting(double part) const;
   absl::Status CheckRecord(const std::vector<Tensor>& record) const;
   ToFlow RecordsOf(const std::vector<Request>& requests, int64_t epoch);
   void AddAnswer(int64_t epoch, int64_t origin, absl::StatusOr<std::vector<Tensor>> columns);
@@ -140,9 +147,11 @@ class RequestBatcher : public std::enable_shared_from_this<RequestBatcher> {
   RecordType input_type_;
   RecordType output_type_;
   std::deque<Request> waiting_;
-  Epochs epochs_;                // under way
-  absl::Duration usual_;         // how long one takes, of late
-  std::vector<Answer> answers_;  // to give without the lock
+  size_t returning_ = 0;  // requests that were answered, and no other came in their place
+  absl::Time answered_ = absl::InfinitePast();  // the last of them
+  Epochs epochs_;                               // under way
+  absl::Duration usual_;                        // how long one takes, of late
+  std::vector<Answer> answers_;                 // to give without the lock
   int64_t next_epoch_ = 0;
   uint64_t next_number_ = 1;  // of messages to the input
   bool pumps_ = false;        // some thread is at it
