@@ -7,6 +7,7 @@
 
 #include "common/base/status.h"
 #include "common/flow/check_functions.h"
+#include "common/flow/check_vertex.h"
 #include "common/flow/flow.h"
 #include "common/flow/vertex_kind.h"
 #include "common/ir/lexer.h"
@@ -47,6 +48,38 @@ class FlowChecker {
     WEIR_RETURN_IF_ERROR(ForEach(&FlowChecker::CheckScope));
     WEIR_RETURN_IF_ERROR(Repeat(&FlowChecker::InferTypes));
     return ForEach(&FlowChecker::CheckTypes);
+  }
+
+  // Of a vertex that comes behind all others.
+  absl::Status CheckNew(FlowVertex* vertex) {
+    WEIR_RETURN_IF_ERROR(CheckKind(vertex));
+    WEIR_RETURN_IF_ERROR(InferScope(vertex));
+    WEIR_RETURN_IF_ERROR(CheckReached(vertex));
+    WEIR_RETURN_IF_ERROR(CheckScope(vertex));
+    WEIR_RETURN_IF_ERROR(InferTypes(vertex));
+    return CheckTypes(vertex);
+  }
+
+  absl::Status CheckOpen(FlowVertex* vertex, ScopeId scope, const RecordType& type) {
+    vertex->def = FindVertexKind(vertex->kind);
+    const bool may_be_open = vertex->def != nullptr && vertex->def->max_inputs == 1 &&
+                             vertex->def->scope == VertexKind::Scope::kSame;
+    if (!may_be_open) return Fault(*vertex, "it cannot be open");
+    WEIR_RETURN_IF_ERROR(CheckAttrs(*vertex));
+    vertex->scope = vertex->output_scope = scope;
+    vertex->input_types = {type};
+    const RecordType* const input = &type;
+    WEIR_ASSIGN_OR_RETURN(auto types, InferFrom(*vertex, {&input, 1}));
+    if (!types) return Fault(*vertex, "the type of its records follows from nothing");
+    vertex->output_types = *std::move(types);
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckAgain(FlowVertex* vertex) {
+    WEIR_RETURN_IF_ERROR(CheckKind(vertex));
+    WEIR_RETURN_IF_ERROR(CheckScope(vertex));
+    vertex->input_types.clear();
+    return CheckTypes(vertex);
   }
 
  private:
@@ -102,6 +135,10 @@ class FlowChecker {
 
   absl::Status CheckForm(FlowVertex* vertex) {
     if (!names_.insert(vertex->name).second) return Fault(*vertex, "the name is taken already");
+    return CheckKind(vertex);
+  }
+
+  absl::Status CheckKind(FlowVertex* vertex) {
     vertex->def = FindVertexKind(vertex->kind);
     if (vertex->def == nullptr) {
       std::vector<std::string_view> kinds;
@@ -214,7 +251,11 @@ class FlowChecker {
   }
 
   absl::StatusOr<std::optional<std::vector<RecordType>>> Infer(const FlowVertex& vertex) const {
-    const std::vector<const RecordType*> inputs = InputTypes(vertex);
+    return InferFrom(vertex, InputTypes(vertex));
+  }
+
+  absl::StatusOr<std::optional<std::vector<RecordType>>> InferFrom(
+      const FlowVertex& vertex, absl::Span<const RecordType* const> inputs) const {
     auto types = vertex.def->infer({flow_, vertex, inputs});
     if (!types.ok()) return Fault(vertex, StrCat(types.status().message()));
     for (const RecordType& type : types->value_or(std::vector<RecordType>())) {
@@ -252,6 +293,18 @@ class FlowChecker {
 }  // namespace
 
 absl::Status CheckFlow(Flow* flow) { return FlowChecker(flow).Check(); }
+
+absl::Status CheckLastVertex(Flow* flow) {
+  return FlowChecker(flow).CheckNew(&flow->vertices.back());
+}
+
+absl::Status CheckOpenVertex(Flow* flow, ScopeId scope, const RecordType& type) {
+  return FlowChecker(flow).CheckOpen(&flow->vertices.back(), scope, type);
+}
+
+absl::Status CheckVertexAgain(Flow* flow, VertexId vertex) {
+  return FlowChecker(flow).CheckAgain(&flow->vertices[vertex.value()]);
+}
 
 LogicalGraph GraphOf(const Flow& flow) {
   LogicalGraph graph;

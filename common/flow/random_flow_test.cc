@@ -8,6 +8,7 @@
 
 #include "common/base/random.h"
 #include "common/base/str_cat.h"
+#include "common/flow/check_vertex.h"
 #include "common/flow/random_flow_testing.h"
 #include "common/flow/vertex_kind.h"
 
@@ -41,6 +42,75 @@ FlowInputs WithOriginsReversed(FlowInputs inputs) {
     }
   }
   return inputs;
+}
+
+bool MayBeOpen(const FlowVertex& vertex) {
+  return vertex.kind == "feedback" || vertex.kind == "delay";
+}
+
+// The same flow with its vertices in an order in which, but for those that may be open, inputs come
+// first. Nothing is checked of it.
+Flow InOrder(const Flow& flow) {
+  std::vector<int64_t> places(flow.vertices.size(), -1);
+  Flow ordered = {flow.name, flow.functions, flow.loops, {}};
+  const auto is_ready = [&](const FlowVertex& vertex) {
+    return MayBeOpen(vertex) ||
+           std::all_of(vertex.inputs.begin(), vertex.inputs.end(),
+                       [&](const FlowPort& input) { return places[input.vertex.value()] >= 0; });
+  };
+  while (ordered.vertices.size() < flow.vertices.size()) {
+    for (size_t v = 0; v < flow.vertices.size(); ++v) {
+      const FlowVertex& vertex = flow.vertices[v];
+      if (places[v] >= 0 || !is_ready(vertex)) continue;
+      places[v] = static_cast<int64_t>(ordered.vertices.size());
+      FlowVertex& added = ordered.vertices.emplace_back();
+      added.name = vertex.name;
+      added.kind = vertex.kind;
+      added.inputs = vertex.inputs;
+      added.attrs = vertex.attrs;
+    }
+  }
+  for (FlowVertex& vertex : ordered.vertices) {
+    for (FlowPort& input : vertex.inputs) input.vertex = VertexId(places[input.vertex.value()]);
+  }
+  return ordered;
+}
+
+TEST(RandomFlow, VertexByVertexAFlowIsCheckedAsAWhole) {
+  int64_t open = 0;
+  for (uint64_t seed = 0; seed < kFlows; ++seed) {
+    SCOPED_TRACE(StrCat("seed ", seed));
+    SeededRandom random(seed);
+    const Flow ordered = InOrder(DrawFlow(&random).flow);
+    Flow whole = ordered;
+    ASSERT_TRUE(CheckFlow(&whole).ok());
+    Flow grown = {ordered.name, ordered.functions, ordered.loops, {}};
+    for (size_t v = 0; v < ordered.vertices.size(); ++v) {
+      grown.vertices.push_back(ordered.vertices[v]);
+      if (MayBeOpen(ordered.vertices[v])) {
+        ++open;
+        grown.vertices.back().inputs.clear();
+        ASSERT_TRUE(
+            CheckOpenVertex(&grown, whole.vertices[v].scope, whole.vertices[v].input_types[0])
+                .ok());
+      } else {
+        ASSERT_TRUE(CheckLastVertex(&grown).ok());
+      }
+    }
+    for (size_t v = 0; v < ordered.vertices.size(); ++v) {
+      FlowVertex& vertex = grown.vertices[v];
+      if (MayBeOpen(vertex)) {
+        vertex.inputs = ordered.vertices[v].inputs;
+        ASSERT_TRUE(CheckVertexAgain(&grown, VertexId(static_cast<int64_t>(v))).ok());
+      }
+      EXPECT_EQ(vertex.def, whole.vertices[v].def);
+      EXPECT_EQ(vertex.scope, whole.vertices[v].scope);
+      EXPECT_EQ(vertex.output_scope, whole.vertices[v].output_scope);
+      EXPECT_EQ(vertex.input_types, whole.vertices[v].input_types);
+      EXPECT_EQ(vertex.output_types, whole.vertices[v].output_types);
+    }
+  }
+  EXPECT_GT(open, 50);
 }
 
 TEST(RandomFlow, FlowsAreOfAllKindsAndMostGiveRecords) {

@@ -122,9 +122,9 @@ TEST_F(BatchTest, ADamagedBatchIsRefused) {
   EXPECT_EQ(receiver_->next(), 1);
 }
 
-// How many comparisons it takes to take one batch and to refuse another, of a worker that holds
+// How many steps it takes to take one batch and to refuse another, of a worker that holds
 // this many requests at one place.
-int64_t ComparisonsOfOneBatch(int64_t requests) {
+int64_t StepsOfOneBatch(int64_t requests) {
   LogicalGraph graph;
   const VertexId source = graph.AddSource("source");
   const VertexId sum = graph.AddVertex("sum", LogicalGraph::kRoot, 1, 1);
@@ -138,7 +138,7 @@ int64_t ComparisonsOfOneBatch(int64_t requests) {
     changes.push_back({{topology->request(sum, 0), {epoch}}, 1});
   }
   EXPECT_TRUE(ledger.Apply(changes).ok());
-  const int64_t before = ledger.comparisons();
+  const int64_t before = reachability.steps();
   EXPECT_TRUE(ledger
                   .Apply({{{topology->input(sum, 0), {requests}}, -1},
                           {{topology->request(sum, 0), {requests}}, 1},
@@ -147,12 +147,68 @@ int64_t ComparisonsOfOneBatch(int64_t requests) {
   // Nothing leads back to the source's earlier times, and every reason is looked at.
   EXPECT_TRUE(ledger.Apply({{{topology->output(source, 0), {0}}, -1}}).ok());
   EXPECT_FALSE(ledger.Apply({{{topology->output(source, 0), {0}}, 1}}).ok());
-  return ledger.comparisons() - before;
+  return reachability.steps() - before;
 }
 
 TEST(CapabilityLedger, WhatIsHeldLaterAtTheSamePlaceIsNotLookedAt) {
-  EXPECT_LE(ComparisonsOfOneBatch(2), 6);
-  EXPECT_EQ(ComparisonsOfOneBatch(5'000), ComparisonsOfOneBatch(2));
+  EXPECT_LE(StepsOfOneBatch(2), 12);
+  EXPECT_EQ(StepsOfOneBatch(5'000), StepsOfOneBatch(2));
+}
+
+// A chain of vertices, each with an input and an output, on one worker that may begin any epoch.
+struct LongChain {
+  explicit LongChain(int64_t vertices) {
+    LogicalGraph graph;
+    VertexId last = graph.AddSource("source");
+    const VertexId source = last;
+    for (int64_t v = 0; v < vertices; ++v) {
+      chain.push_back(graph.AddVertex("vertex", LogicalGraph::kRoot, 1, 1));
+      graph.Connect({last, 0}, {chain.back(), 0});
+      last = chain.back();
+    }
+    topology = *Topology::Of(std::move(graph));
+    reachability.emplace(topology);
+    ledger.emplace(&*reachability);
+    ledger->Grant({topology->output(source, 0), {0}}, 1);
+  }
+  LocationId in(int64_t v) const { return topology->input(chain[v], 0); }
+
+  std::vector<VertexId> chain;
+  std::shared_ptr<const Topology> topology;
+  std::optional<Reachability> reachability;
+  std::optional<CapabilityLedger> ledger;
+};
+
+// An activation at the end of a chain costs what one at its beginning does, and all of them, one
+// after the other or merged, what there are of them.
+TEST(CapabilityLedger, TheWayToACauseIsAsLongAsWhatWasDone) {
+  for (const int64_t vertices : {100, 10'000}) {
+    LongChain job(vertices);
+    for (int64_t v = 0; v + 1 < vertices; ++v) {
+      const int64_t before = job.reachability->steps();
+      ASSERT_TRUE(job.ledger->Apply({{{job.in(v), {0}}, -1}, {{job.in(v + 1), {0}}, 1}}).ok());
+      ASSERT_LE(job.reachability->steps() - before, 5) << "at vertex " << v << " of " << vertices;
+    }
+    const int64_t before = job.reachability->steps();
+    ASSERT_TRUE(job.ledger->Apply({{{job.in(0), {1}}, -1}, {{job.in(vertices - 1), {1}}, 1}}).ok());
+    EXPECT_LE(job.reachability->steps() - before, 3 * vertices + 2);
+    EXPECT_GE(job.reachability->steps() - before, vertices);
+  }
+}
+
+// As wide as others are long: each vertex waits for a time, and asks for the next one.
+TEST(CapabilityLedger, WhatIsHeldElsewhereIsNotLookedAt) {
+  constexpr int64_t kVertices = 1000;
+  LongChain job(kVertices);
+  for (const int64_t epoch : {0, 1}) {
+    for (int64_t v = 0; v < kVertices; ++v) {
+      const LocationId request = job.topology->request(job.chain[v], 0);
+      const int64_t before = job.reachability->steps();
+      ASSERT_TRUE(job.ledger->Apply({{{job.in(v), {epoch}}, -1}, {{request, {epoch}}, 1}}).ok());
+      ASSERT_LE(job.reachability->steps() - before, 4);
+    }
+    EXPECT_EQ(job.ledger->held().size(), 1 + (epoch + 1) * kVertices);
+  }
 }
 
 // A ledger of a random graph beside what it should hold.

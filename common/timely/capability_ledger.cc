@@ -1,7 +1,5 @@
 #include "common/timely/capability_ledger.h"
 
-#include <algorithm>
-
 #include "common/base/str_cat.h"
 
 namespace weir {
@@ -9,13 +7,6 @@ namespace {
 
 // More of one kind at once is a defect of the sender, and sums stay far from overflow.
 constexpr int64_t kMostAtOnce = int64_t{1} << 32;
-
-// Returns: the first of `places` that is not before the location.
-template <class Places>
-auto FirstFrom(Places& places, LocationId location) {
-  return std::lower_bound(places.begin(), places.end(), location,
-                          [](const auto& place, LocationId to) { return place.location < to; });
-}
 
 }  // namespace
 
@@ -30,23 +21,22 @@ absl::Status CapabilityLedger::Apply(absl::Span<const Change> changes, absl::Tim
   for (const Change& change : changes) {
     if (MayBeHeldAt(change.key.location)) Add(change, now);
   }
-  std::erase_if(places_, [](const Place& place) { return place.held.counts().empty(); });
+  ForgetEmptyPlaces();
   return absl::OkStatus();
 }
 
 std::vector<Change> CapabilityLedger::held() const {
   std::vector<Change> all;
-  for (const Place& place : places_) {
-    for (const auto& [time, count, since] : place.held.counts()) {
-      all.push_back({{place.location, time}, count});
-    }
+  for (const auto& [location, place] : places_) {
+    for (const auto& [time, count, since] : place.counts())
+      all.push_back({{location, time}, count});
   }
   return all;
 }
 
 const MutableAntichain* CapabilityLedger::HeldAt(LocationId location) const {
-  const auto at = FirstFrom(places_, location);
-  return at != places_.end() && at->location == location ? &at->held : nullptr;
+  const auto at = places_.find(location);
+  return at == places_.end() || at->second.counts().empty() ? nullptr : &at->second;
 }
 
 absl::Status CapabilityLedger::CheckForm(absl::Span<const Change> changes) const {
@@ -80,39 +70,24 @@ absl::Status CapabilityLedger::CheckReleased(absl::Span<const Change> changes) c
 }
 
 absl::Status CapabilityLedger::CheckJustified(absl::Span<const Change> changes) {
-  CollectReasons(changes);
-  for (const Change& change : changes) {
-    if (change.delta < 0 || IsJustified(change.key)) continue;
-    return InvalidArgument(ToString(change, reachability_.topology()),
-                           ": nothing that is held or consumed could result in it");
+  const auto held = [this](LocationId location) {
+    const MutableAntichain* const place = HeldAt(location);
+    return place == nullptr ? nullptr : &place->frontier();
+  };
+  reachability_.SetCauses(changes);
+  const Pointstamp* before = nullptr;  // that has a cause
+  for (const auto& [pointstamp, delta] : changes) {
+    if (delta < 0) continue;
+    const bool is_later = before != nullptr && before->location == pointstamp.location &&
+                          LessEqual(before->time, pointstamp.time);
+    if (is_later) continue;
+    if (!reachability_.HasCause(pointstamp, held)) {
+      return InvalidArgument(ToString(Change{pointstamp, delta}, reachability_.topology()),
+                             ": nothing that is held or consumed could result in it");
+    }
+    before = &pointstamp;
   }
   return absl::OkStatus();
-}
-
-void CapabilityLedger::CollectReasons(absl::Span<const Change> changes) {
-  reasons_.clear();
-  size_t first = 0;  // of those at this location
-  for (const Change& change : changes) {
-    if (change.delta > 0) continue;
-    if (first < reasons_.size() && reasons_[first].location != change.key.location) {
-      first = reasons_.size();
-    }
-    const bool is_later =
-        std::any_of(reasons_.begin() + first, reasons_.end(),
-                    [&](const Reason& reason) { return LessEqual(*reason.time, change.key.time); });
-    if (!is_later) reasons_.push_back({change.key.location, &change.key.time});
-  }
-  for (const Place& place : places_) {
-    for (const Timestamp& time : place.held.frontier()) reasons_.push_back({place.location, &time});
-  }
-}
-
-bool CapabilityLedger::IsJustified(const Pointstamp& pointstamp) {
-  for (const Reason& reason : reasons_) {
-    ++comparisons_;
-    if (reachability_.CouldResultIn(reason.location, *reason.time, pointstamp)) return true;
-  }
-  return false;
 }
 
 bool CapabilityLedger::MayBeHeldAt(LocationId location) const {
@@ -120,12 +95,18 @@ bool CapabilityLedger::MayBeHeldAt(LocationId location) const {
 }
 
 void CapabilityLedger::Add(const Change& change, absl::Time now) {
-  auto at = FirstFrom(places_, change.key.location);
-  if (at == places_.end() || at->location != change.key.location) {
-    at = places_.insert(at, {change.key.location, {}});
-  }
+  MutableAntichain& place = places_[change.key.location];
+  const bool was_empty = place.counts().empty();
   moves_.Clear();
-  at->held.Update(change.key.time, change.delta, &moves_, now);
+  place.Update(change.key.time, change.delta, &moves_, now);
+  if (was_empty) ++in_use_;
+  if (place.counts().empty()) --in_use_;
+}
+
+void CapabilityLedger::ForgetEmptyPlaces() {
+  constexpr size_t kSpare = 16;
+  if (places_.size() <= 2 * in_use_ + kSpare) return;
+  absl::erase_if(places_, [](const auto& item) { return item.second.counts().empty(); });
 }
 
 std::string ToString(const Change& change, const Topology& topology) {

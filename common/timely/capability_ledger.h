@@ -8,8 +8,9 @@
 // justified, as every cycle advances times. Which frames a worker may consume is not known here; a
 // tracker notices when more are consumed than were produced (Tracker::CheckCounts).
 //
-// Of what is held at one place only the least times are looked at for a reason, as they result in
-// all that later ones do: a worker that holds thousands of times costs what its places do.
+// A cause is looked for from the rise backwards (reachability.h), and of what is held at one place
+// only the least times are compared, as they result in all that later ones do: a batch costs what
+// was done, however much is held at however many places.
 #ifndef WEIR_COMMON_TIMELY_CAPABILITY_LEDGER_H_
 #define WEIR_COMMON_TIMELY_CAPABILITY_LEDGER_H_
 
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/base/status.h"
@@ -44,33 +46,19 @@ class CapabilityLedger {
   // Returns: what is held at one place, and since when; null if nothing is.
   const MutableAntichain* HeldAt(LocationId location) const;
 
-  // How many pairs of a rise and a possible reason were compared, in all.
-  int64_t comparisons() const { return comparisons_; }
-
  private:
-  struct Place {
-    LocationId location;
-    MutableAntichain held;
-  };
-  struct Reason {
-    LocationId location;
-    const Timestamp* time;
-  };
-
   absl::Status CheckForm(absl::Span<const Change> changes) const;
   absl::Status CheckReleased(absl::Span<const Change> changes) const;
   absl::Status CheckJustified(absl::Span<const Change> changes);
-  // Whatever else goes or is held results in nothing that these do not.
-  void CollectReasons(absl::Span<const Change> changes);
-  bool IsJustified(const Pointstamp& pointstamp);
   bool MayBeHeldAt(LocationId location) const;
   void Add(const Change& change, absl::Time now);
+  // Places where nothing is held any more are kept for the next time, but not many.
+  void ForgetEmptyPlaces();
 
   Reachability& reachability_;
-  std::vector<Place> places_;     // with something held, by location
-  std::vector<Reason> reasons_;   // for the changes at hand
+  absl::btree_map<LocationId, MutableAntichain> places_;
+  size_t in_use_ = 0;             // places where something is held
   ChangeBatch<Timestamp> moves_;  // of a frontier; nobody asks
-  int64_t comparisons_ = 0;
 };
 
 // Returns: "+2 (3, 1) at input 0 of 'join'".

@@ -6,14 +6,16 @@
 
 namespace weir {
 
-std::vector<Holder> HoldersOf(LocationId port, const Tracker& tracker, Reachability* reachability) {
+std::vector<Holder> HoldersOf(LocationId port, const Tracker& tracker,
+                              const Reachability& reachability) {
   std::vector<Holder> holders;
+  const std::vector<Antichain<PathSummary>> ways = reachability.WaysTo(port);
   const Frontier& frontier = tracker.frontier(port);
   for (int64_t l = 0; l < tracker.topology().num_locations(); ++l) {
     const LocationId from(l);
     for (const auto& [time, count, since] : tracker.outstanding(from).counts()) {
       if (count <= 0) continue;
-      for (const PathSummary& summary : reachability->Between(from, port)) {
+      for (const PathSummary& summary : ways[l]) {
         const std::optional<Timestamp> element = summary.Apply(time);
         if (!element.has_value() || !frontier.Contains(*element)) continue;
         holders.push_back({{from, time}, count, since, *element});

@@ -23,7 +23,8 @@ struct Holder {
 
 // Returns: all holders of the frontier at `port` as of the last Propagate, by location and time;
 // none if the frontier is empty. Each element of the frontier has one at least.
-std::vector<Holder> HoldersOf(LocationId port, const Tracker& tracker, Reachability* reachability);
+std::vector<Holder> HoldersOf(LocationId port, const Tracker& tracker,
+                              const Reachability& reachability);
 
 // Something outstanding that nothing else outstanding could result in.
 struct Root {

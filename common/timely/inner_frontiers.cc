@@ -3,36 +3,20 @@
 #include <utility>
 
 namespace weir {
-namespace {
-
-std::vector<LocationId> LocationsOf(const Topology& topology, absl::Span<const VertexId> vertices) {
-  std::vector<bool> is_chosen(topology.graph().vertices().size(), false);
-  for (const VertexId vertex : vertices) is_chosen[vertex.value()] = true;
-  std::vector<LocationId> locations;
-  for (int64_t l = 0; l < topology.num_locations(); ++l) {
-    if (is_chosen[topology.location(LocationId(l)).port.vertex.value()]) {
-      locations.push_back(LocationId(l));
-    }
-  }
-  return locations;
-}
-
-}  // namespace
 
 InnerFrontiers::InnerFrontiers(std::shared_ptr<const Topology> topology,
-                               absl::Span<const VertexId> vertices)
+                               absl::Span<const int> part_of)
     : is_inside_(topology->num_locations(), false),
       is_entry_(topology->num_locations(), false),
-      tracker_(topology, LocationsOf(*topology, vertices)) {
-  for (const LocationId location : LocationsOf(*topology, vertices)) {
-    is_inside_[location.value()] = true;
+      tracker_(topology, part_of) {
+  for (int64_t l = 0; l < topology->num_locations(); ++l) {
+    is_inside_[l] = part_of[topology->location(LocationId(l)).port.vertex.value()] >= 0;
   }
   for (const LogicalGraph::Edge& edge : topology->graph().edges()) {
-    const LocationId to = topology->input(edge.to.vertex, edge.to.number);
-    const LocationId from = topology->output(edge.from.vertex, edge.from.number);
-    if (!is_inside_[to.value()] || is_inside_[from.value()]) continue;
-    is_entry_[to.value()] = true;
-    entries_.push_back(to);
+    const int part = part_of[edge.to.vertex.value()];
+    if (part < 0 || part == part_of[edge.from.vertex.value()]) continue;
+    entries_.push_back(topology->input(edge.to.vertex, edge.to.number));
+    is_entry_[entries_.back().value()] = true;
   }
 }
 

@@ -1,5 +1,6 @@
-// The frontiers inside of a part of the graph that lies wholly on one worker, without a round trip
-// to the coordinator per trip of a loop. One per such part; thread-compatible.
+// The frontiers inside of parts of the graph that lie wholly on one worker, without a round trip to
+// the coordinator per trip of a loop. One per worker and job; thread-compatible. Parts know of each
+// other only what the coordinator says, and all of them together cost what the graph does.
 //
 // Two things can still come to a port inside: what the worker itself has outstanding inside, all of
 // which it knows, and what enters. The second is bounded by the coordinator's last frontiers at the
@@ -20,14 +21,15 @@ namespace weir {
 
 class InnerFrontiers {
  public:
-  // All ports of these vertices are the part. Nothing has entered yet and anything may; no time is
-  // complete before the coordinator said so.
-  InnerFrontiers(std::shared_ptr<const Topology> topology, absl::Span<const VertexId> vertices);
+  // `part_of` has the part of each vertex, to which all of its ports belong, and -1 for one that is
+  // in none. Nothing has entered yet and anything may; no time is complete before the coordinator
+  // said so.
+  InnerFrontiers(std::shared_ptr<const Topology> topology, absl::Span<const int> part_of);
 
-  // Inputs of the part that other vertices lead to.
+  // Inputs of parts that vertices outside of them lead to.
   absl::Span<const LocationId> entries() const { return entries_; }
 
-  // Takes a change of the worker's own counts; those outside of the part are left out.
+  // Takes a change of the worker's own counts; those outside of parts are left out.
   void Update(LocationId location, const Timestamp& time, int64_t delta);
   // Takes the coordinator's changes of frontiers, each of which FrontierView has accepted; those of
   // other places than entries are left out.
@@ -39,7 +41,7 @@ class InnerFrontiers {
 
   // Whether the coordinator has said anything yet.
   bool is_known() const { return is_known_; }
-  // As of the last Propagate. REQUIRES: is_known(), and an input or output of the part.
+  // As of the last Propagate. REQUIRES: is_known(), and an input or output of a part.
   const Frontier& frontier(LocationId location) const { return tracker_.frontier(location); }
   bool IsComplete(LocationId input, const Timestamp& time) const {
     return is_known_ && !frontier(input).Covers(time);
@@ -48,7 +50,7 @@ class InnerFrontiers {
 
  private:
   std::vector<bool> is_inside_;  // by location
-  std::vector<bool> is_entry_;
+  std::vector<bool> is_entry_;   // likewise
   std::vector<LocationId> entries_;
   Tracker tracker_;
   bool is_known_ = false;

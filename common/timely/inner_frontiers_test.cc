@@ -26,8 +26,9 @@ class InnerFrontiersTest : public ::testing::Test {
     graph.Connect({body, 0}, {leave, 0});
     graph.Connect({leave, 0}, {sink, 0});
     topology_ = *Topology::Of(std::move(graph));
-    inner_ = std::make_unique<InnerFrontiers>(
-        topology_, std::vector<VertexId>{enter, head, body, feedback, leave});
+    std::vector<int> part_of(topology_->graph().vertices().size(), -1);
+    for (const VertexId vertex : {enter, head, body, feedback, leave}) part_of[vertex.value()] = 0;
+    inner_ = std::make_unique<InnerFrontiers>(topology_, part_of);
     entry_ = topology_->input(enter, 0);
     body_ = topology_->input(body, 0);
     back_ = topology_->input(head, 1);
@@ -83,6 +84,36 @@ TEST_F(InnerFrontiersTest, BothHalvesAreNeeded) {
   inner_->Update(sink_, {0}, 1);  // of no interest here
   inner_->Propagate();
   EXPECT_TRUE(inner_->frontier(body_).empty());
+}
+
+// Between parts only the coordinator says what comes, though one leads straight to the other:
+// frames may go to other workers there. What goes on in one costs nothing in others.
+TEST(InnerFrontiers, PartsAreOnTheirOwn) {
+  LogicalGraph graph;
+  VertexId last = graph.AddSource("source");
+  std::vector<VertexId> vertices;
+  for (int v = 0; v < 100; ++v) {
+    vertices.push_back(graph.AddVertex("vertex", LogicalGraph::kRoot, 1, 1));
+    graph.Connect({last, 0}, {vertices.back(), 0});
+    last = vertices.back();
+  }
+  const std::shared_ptr<const Topology> topology = *Topology::Of(std::move(graph));
+  std::vector<int> part_of = {-1};
+  for (int v = 0; v < 100; ++v) part_of.push_back(v / 2);
+  InnerFrontiers inner(topology, part_of);
+  EXPECT_EQ(inner.entries().size(), 50u);
+  const auto in = [&](int vertex) { return topology->input(vertices[vertex], 0); };
+  FrontierUpdate update = {1, {}};
+  for (int v = 0; v < 100; ++v) update.changes.push_back({{in(v), {7}}, 1});
+  inner.Apply(update);
+  inner.Propagate();
+  const int64_t before = inner.pops();
+  inner.Update(in(0), {3}, 1);
+  inner.Propagate();
+  EXPECT_EQ(inner.frontier(in(0)), Frontier({{3}}));
+  EXPECT_EQ(inner.frontier(in(1)), Frontier({{3}}));
+  EXPECT_EQ(inner.frontier(in(2)), Frontier({{7}}));
+  EXPECT_LE(inner.pops() - before, 8);
 }
 
 }  // namespace

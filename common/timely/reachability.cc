@@ -1,69 +1,136 @@
 #include "common/timely/reachability.h"
 
 #include <deque>
+#include <limits>
+#include <optional>
 #include <utility>
 
 namespace weir {
+namespace {
+
+// Of a counter that is dropped on the way.
+constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
+
+}  // namespace
 
 Reachability::Reachability(std::shared_ptr<const Topology> topology)
-    : topology_(std::move(topology)),
-      rows_(topology_->num_locations()),
-      numbers_({{{}, 0}}),
-      antichains_(1),
-      adds_nothing_(1, false) {}
+    : topology_(std::move(topology)), marks_(topology_->num_locations()) {}
 
-const Antichain<PathSummary>& Reachability::Between(LocationId from, LocationId to) {
-  return antichains_[RowOf(from)[to.value()]];
+std::vector<Antichain<PathSummary>> Reachability::WaysTo(LocationId to) const {
+  const PathSummary same = PathSummary::Identity(topology_->location(to).depth);
+  std::vector<Antichain<PathSummary>> ways(topology_->num_locations());
+  ways[to.value()].Insert(same);
+  // Ends, as every cycle adds to what it keeps: going round once more gives nothing less.
+  std::deque<std::pair<LocationId, PathSummary>> waiting = {{to, same}};
+  while (!waiting.empty()) {
+    const auto [location, summary] = std::move(waiting.front());
+    waiting.pop_front();
+    if (!ways[location.value()].Contains(summary)) continue;
+    for (const BackHop& back : topology_->hops_to(location)) {
+      const std::optional<PathSummary> longer = topology_->hop(back).summary.Then(summary);
+      if (longer.has_value() && ways[back.from.value()].Insert(*longer)) {
+        waiting.emplace_back(back.from, *longer);
+      }
+    }
+  }
+  return ways;
 }
 
-bool Reachability::CouldResultIn(LocationId from, const Timestamp& time, const Pointstamp& to) {
-  const int32_t number = RowOf(from)[to.location.value()];
-  if (adds_nothing_[number] && time.size() == to.time.size()) return LessEqual(time, to.time);
-  for (const PathSummary& summary : antichains_[number]) {
-    const std::optional<Timestamp> later = summary.Apply(time);
-    if (later.has_value() && LessEqual(*later, to.time)) return true;
+bool Reachability::CouldResultIn(const Pointstamp& from, const Pointstamp& to) {
+  const Change gone = {from, -1};
+  SetCauses({&gone, 1});
+  const bool has = HasCause(to, [](LocationId) -> const Frontier* { return nullptr; });
+  SetCauses({});
+  return has;
+}
+
+void Reachability::SetCauses(absl::Span<const Change> changes) {
+  causes_ = changes;
+  ++cause_sets_;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    Mark& mark = marks_[changes[i].key.location.value()];
+    if (changes[i].delta > 0 || mark.causes == cause_sets_) continue;
+    mark.causes = cause_sets_;
+    mark.cause = static_cast<int64_t>(i);
+  }
+}
+
+bool Reachability::HasCause(const Pointstamp& to, HeldAt held) {
+  ++searches_;
+  entries_.clear();
+  bounds_.assign(to.time.coordinates().begin(), to.time.coordinates().end());
+  Reach(to.location, 0);
+  // Ends, as every cycle lowers a bound that it keeps: going round once more reaches nothing more.
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry entry = entries_[i];
+    ++steps_;
+    if (IsCause(entry, held)) return true;
+    for (const BackHop& back : topology_->hops_to(entry.location)) {
+      const Hop& hop = topology_->hop(back);
+      const int64_t bound = hop.keeps_time ? entry.bound
+                                           : BoundBefore(hop.summary, entry.bound,
+                                                         topology_->location(back.from).depth + 1);
+      if (bound >= 0) Reach(back.from, bound);
+    }
   }
   return false;
 }
 
-const Reachability::Row& Reachability::RowOf(LocationId from) {
-  Row& row = rows_[from.value()];
-  if (row.empty()) row = ComputeRow(from);
-  return row;
+void Reachability::Reach(LocationId location, int64_t bound) {
+  Mark& mark = marks_[location.value()];
+  const int size = topology_->location(location).depth + 1;
+  const int64_t last = mark.search == searches_ ? mark.entry : -1;
+  for (int64_t e = last; e >= 0; e = entries_[e].next) {
+    int i = 0;
+    while (i < size && bounds_[bound + i] <= bounds_[entries_[e].bound + i]) ++i;
+    if (i == size) return;
+  }
+  mark.search = searches_;
+  mark.entry = static_cast<int64_t>(entries_.size());
+  entries_.push_back({location, bound, last});
 }
 
-Reachability::Row Reachability::ComputeRow(LocationId from) {
-  const int depth = topology_->location(from).depth;
-  const PathSummary same = PathSummary::Identity(depth);
-  std::vector<Antichain<PathSummary>> reached(topology_->num_locations());
-  reached[from.value()].Insert(same);
-  // Ends, as every cycle adds to what it keeps: going round once more gives nothing less.
-  std::deque<std::pair<LocationId, PathSummary>> waiting = {{from, same}};
-  while (!waiting.empty()) {
-    const auto [location, summary] = std::move(waiting.front());
-    waiting.pop_front();
-    if (!reached[location.value()].Contains(summary)) continue;
-    for (const Hop& hop : topology_->hops(location)) {
-      const std::optional<PathSummary> further = summary.Then(hop.summary);
-      if (further.has_value() && reached[hop.to.value()].Insert(*further)) {
-        waiting.emplace_back(hop.to, *further);
-      }
+int64_t Reachability::BoundBefore(const PathSummary& summary, int64_t bound, int size) {
+  const int kept = summary.kept();
+  for (size_t i = 0; i < summary.append().size(); ++i) {
+    if (summary.append()[i] > bounds_[bound + kept + static_cast<int64_t>(i)]) return -1;
+  }
+  const int64_t before = static_cast<int64_t>(bounds_.size());
+  bounds_.resize(bounds_.size() + size, kNoBound);
+  for (int i = 0; i < kept; ++i) {
+    const int64_t after = bounds_[bound + i];
+    if (after == kNoBound) continue;
+    if (after < summary.add()[i]) return -1;
+    bounds_[before + i] = after - summary.add()[i];
+  }
+  return before;
+}
+
+bool Reachability::IsCause(const Entry& entry, HeldAt held) {
+  const Mark& mark = marks_[entry.location.value()];
+  if (mark.causes == cause_sets_) {
+    for (size_t i = mark.cause; i < causes_.size(); ++i) {
+      const Pointstamp& cause = causes_[i].key;
+      // They are sorted: whatever follows has a later epoch, too.
+      if (cause.location != entry.location || cause.time[0] > bounds_[entry.bound]) break;
+      if (causes_[i].delta < 0 && IsWithin(cause.time, entry.bound)) return true;
     }
   }
-  Row row(topology_->num_locations(), 0);
-  for (size_t to = 0; to < reached.size(); ++to) {
-    const Antichain<PathSummary>& summaries = reached[to];
-    const auto [number, is_new] = numbers_.try_emplace({summaries.begin(), summaries.end()},
-                                                       static_cast<int32_t>(antichains_.size()));
-    if (is_new) {
-      antichains_.push_back(summaries);
-      const PathSummary& first = *summaries.begin();
-      adds_nothing_.push_back(summaries.size() == 1 && first.append().empty() &&
-                              first.adds_nothing());
-    }
-    row[to] = number->second;
+  if (topology_->location(entry.location).kind == PortLocation::Kind::kInput) return false;
+  const Frontier* const least = held(entry.location);
+  if (least == nullptr) return false;
+  for (const Timestamp& time : *least) {
+    if (IsWithin(time, entry.bound)) return true;
   }
-  return row;
+  return false;
+}
+
+bool Reachability::IsWithin(const Timestamp& time, int64_t bound) {
+  ++steps_;
+  for (int i = 0; i < time.size(); ++i) {
+    if (time[i] > bounds_[bound + i]) return false;
+  }
+  return true;
 }
 
 }  // namespace weir

@@ -98,7 +98,9 @@ void Simulation::AddWorker() {
 }
 
 void Simulation::GiveToOneWorker(std::vector<VertexId> vertices) {
-  inner_ = std::make_unique<InnerFrontiers>(topology_, vertices);
+  std::vector<int> part_of(topology_->graph().vertices().size(), -1);
+  for (const VertexId vertex : vertices) part_of[vertex.value()] = 0;
+  inner_ = std::make_unique<InnerFrontiers>(topology_, part_of);
   is_inside_.assign(topology_->graph().vertices().size(), false);
   for (const VertexId vertex : vertices) is_inside_[vertex.value()] = true;
 }

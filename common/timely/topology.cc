@@ -42,6 +42,7 @@ absl::StatusOr<std::shared_ptr<const Topology>> Topology::Of(LogicalGraph graph)
   WEIR_RETURN_IF_ERROR(topology->CheckSummaries());
   topology->NumberLocations();
   topology->CollectHops();
+  topology->CollectBackHops();
   WEIR_RETURN_IF_ERROR(CausalOrder(topology.get()).Compute());
   return topology;
 }
@@ -154,6 +155,19 @@ void Topology::CollectHops() {
   first_hop_.push_back(static_cast<int64_t>(hops_.size()));
 }
 
+void Topology::CollectBackHops() {
+  first_back_hop_.assign(locations_.size() + 1, 0);
+  for (const Hop& hop : hops_) ++first_back_hop_[hop.to.value() + 1];
+  for (size_t l = 0; l < locations_.size(); ++l) first_back_hop_[l + 1] += first_back_hop_[l];
+  back_hops_.resize(hops_.size());
+  std::vector<int64_t> next = first_back_hop_;
+  for (size_t from = 0; from < locations_.size(); ++from) {
+    for (int64_t h = first_hop_[from]; h < first_hop_[from + 1]; ++h) {
+      back_hops_[next[hops_[h].to.value()]++] = {LocationId(static_cast<int64_t>(from)), h};
+    }
+  }
+}
+
 LocationId Topology::input(VertexId vertex, int number) const {
   return LocationId(first_[vertex.value()] + number);
 }
@@ -171,6 +185,11 @@ LocationId Topology::output(VertexId vertex, int number) const {
 absl::Span<const Hop> Topology::hops(LocationId from) const {
   const int64_t first = first_hop_[from.value()];
   return absl::MakeConstSpan(hops_).subspan(first, first_hop_[from.value() + 1] - first);
+}
+
+absl::Span<const BackHop> Topology::hops_to(LocationId to) const {
+  const int64_t first = first_back_hop_[to.value()];
+  return absl::MakeConstSpan(back_hops_).subspan(first, first_back_hop_[to.value() + 1] - first);
 }
 
 bool Topology::ComesBefore(LocationId a, const Timestamp& time_a, LocationId b,

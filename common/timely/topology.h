@@ -43,6 +43,12 @@ struct Hop {
   bool keeps_time = false;  // the summary is the identity
 };
 
+// A hop as seen from where it leads to.
+struct BackHop {
+  LocationId from;
+  int64_t number = 0;  // of the hop
+};
+
 class Topology {
  public:
   // Errors: InvalidArgument, with the vertex, the port or the cycle.
@@ -56,6 +62,8 @@ class Topology {
   LocationId output(VertexId vertex, int number) const;
 
   absl::Span<const Hop> hops(LocationId from) const;
+  absl::Span<const BackHop> hops_to(LocationId to) const;
+  const Hop& hop(const BackHop& back) const { return hops_[back.number]; }
   // Returns: whether what happens at (a, time_a) must be worked out before (b, time_b). A total
   // order in which every hop goes forward and that extends the order of times at one place.
   bool ComesBefore(LocationId a, const Timestamp& time_a, LocationId b,
@@ -74,6 +82,7 @@ class Topology {
   absl::Status CheckSummaries() const;
   void NumberLocations();
   void CollectHops();
+  void CollectBackHops();
   void CollectInner(const LogicalGraph::Vertex& vertex, int input, std::vector<Hop>* hops) const;
 
   LogicalGraph graph_;
@@ -81,6 +90,8 @@ class Topology {
   std::vector<int64_t> first_;      // of each vertex: inputs, requests, outputs
   std::vector<int64_t> first_hop_;  // of each location, and one more
   std::vector<Hop> hops_;
+  std::vector<int64_t> first_back_hop_;  // of each location, and one more
+  std::vector<BackHop> back_hops_;
   std::vector<int64_t> first_rank_;  // of each location
   std::vector<int32_t> ranks_;       // one behind each coordinate
 };

@@ -15,12 +15,10 @@ Tracker::Tracker(std::shared_ptr<const Topology> topology)
   }
 }
 
-Tracker::Tracker(std::shared_ptr<const Topology> topology, absl::Span<const LocationId> part)
+Tracker::Tracker(std::shared_ptr<const Topology> topology, absl::Span<const int> part_of)
     : Tracker(std::move(topology)) {
-  std::vector<bool> is_part(places_.size(), false);
-  for (const LocationId location : part) is_part[location.value()] = true;
-  for (size_t l = 0; l < places_.size(); ++l) {
-    if (!is_part[l]) places_[l].is_followed = false;
+  for (int64_t l = 0; l < topology_->num_locations(); ++l) {
+    places_[l].part = part_of[topology_->location(LocationId(l)).port.vertex.value()];
   }
 }
 
@@ -81,7 +79,8 @@ void Tracker::Spread(LocationId from, absl::Span<const ChangeBatch<Timestamp>::E
   for (const auto& [time, delta] : changes) {
     if (is_input) place.told.Add(time, delta);
     for (const Hop& hop : topology_->hops(from)) {
-      if (!places_[hop.to.value()].is_followed) continue;
+      const Place& to = places_[hop.to.value()];
+      if (!to.is_followed || to.part != place.part) continue;
       if (hop.keeps_time) {
         Push(hop.to, time, delta);
       } else if (const std::optional<Timestamp> later = hop.summary.Apply(time)) {

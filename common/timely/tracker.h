@@ -37,8 +37,9 @@ namespace weir {
 class Tracker {
  public:
   explicit Tracker(std::shared_ptr<const Topology> topology);
-  // Of a part of the graph: hops that leave it are not followed.
-  Tracker(std::shared_ptr<const Topology> topology, absl::Span<const LocationId> part);
+  // Of parts of the graph, each on its own: hops are followed inside of a part only. `part_of` has
+  // the part of each vertex, -1 for none.
+  Tracker(std::shared_ptr<const Topology> topology, absl::Span<const int> part_of);
 
   const Topology& topology() const { return *topology_; }
 
@@ -77,7 +78,8 @@ class Tracker {
     MutableAntichain implied;      // of the frontiers of `outstanding` and of all places before
     ChangeBatch<Timestamp> noted;  // for `outstanding`
     ChangeBatch<Timestamp> told;   // changes of the frontier of `implied` in this call
-    bool is_followed = true;       // by hops of others
+    int part = 0;
+    bool is_followed = true;  // by hops of others in its part
     bool is_noted = false;
     bool is_told = false;
   };

@@ -7,6 +7,7 @@
 #include "common/base/status.h"
 #include "common/flow/flow_text.h"
 #include "common/flow/flow_wire.h"
+#include "common/ir/clone.h"
 #include "common/ir/names.h"
 #include "common/ir/text.h"
 #include "common/tensor/digest.h"
@@ -17,29 +18,51 @@
 namespace weir {
 namespace {
 
-// Of the function, the names of those that it calls, itself among them if it is recursive.
-std::vector<std::string> CalleesOf(const Graph& graph, const Function& function) {
-  std::vector<std::string> callees;
-  for (int i = 0; i < graph.num_nodes(); ++i) {
-    const Node& node = graph.node(NodeId(i));
+// Adds the functions that nodes of a region call, and those inside.
+void AddCallees(const Graph& graph, RegionId region, std::vector<std::string>* callees) {
+  for (const NodeId id : graph.region(region).nodes) {
+    const Node& node = graph.node(id);
     const Attr* callee = node.FindAttr("callee");
-    if (callee == nullptr || !graph.Contains(function.body, node.parent)) continue;
-    callees.push_back(callee->AsString());
+    if (callee != nullptr) callees->push_back(callee->AsString());
+    for (const RegionId inner : node.regions) AddCallees(graph, inner, callees);
   }
-  return callees;
 }
 
-std::set<std::string> ReachedFrom(const Graph& graph, const std::string& name) {
-  std::set<std::string> reached;
+// Itself first, then those that it calls in the order in which they are there.
+std::vector<Function> ReachedFrom(const Graph& graph, const std::string& name) {
+  std::set<std::string> reached = {name};
   std::vector<std::string> open = {name};
   while (!open.empty()) {
-    const std::string next = std::move(open.back());
+    const Function* function = graph.FindFunction(open.back());
     open.pop_back();
-    const Function* function = graph.FindFunction(next);
-    if (function == nullptr || !reached.insert(next).second) continue;
-    for (std::string& callee : CalleesOf(graph, *function)) open.push_back(std::move(callee));
+    std::vector<std::string> callees;
+    if (function != nullptr) AddCallees(graph, function->body, &callees);
+    for (std::string& callee : callees) {
+      if (reached.insert(callee).second) open.push_back(std::move(callee));
+    }
   }
-  return reached;
+  std::vector<Function> functions = {*graph.FindFunction(name)};
+  if (reached.size() == 1) return functions;
+  for (const Function& function : graph.functions()) {
+    if (function.name != name && reached.contains(function.name)) functions.push_back(function);
+  }
+  return functions;
+}
+
+// A graph of these functions and nothing else.
+Graph CopyOf(const std::vector<Function>& functions, const Graph& graph) {
+  Graph copy;
+  for (const Function& function : functions) {
+    const RegionId body = copy.AddFunction(function.name).body;
+    copy.functions().back().result_names = function.result_names;
+    ValueMap map;
+    for (const ValueId arg : graph.region(function.body).args) {
+      map[arg] = copy.AddArg(body, graph.type(arg), graph.value(arg).name);
+    }
+    std::vector<ValueId> results = CloneRegionBody(graph, function.body, &copy, body, &map);
+    copy.region(body).results = std::move(results);
+  }
+  return copy;
 }
 
 // A number reads back as no name, and inputs are found by name.
@@ -78,13 +101,7 @@ SpecDigest DigestOf(const v1::DeployRequest& request, const std::string& text) {
 
 absl::StatusOr<v1::Program> ProgramOf(const Graph& functions, const std::string& name,
                                       FlowAttr::Calls calls) {
-  const std::set<std::string> reached = ReachedFrom(functions, name);
-  Graph alone = functions;
-  std::vector<Function> kept = {*functions.FindFunction(name)};
-  for (const Function& function : functions.functions()) {
-    if (function.name != name && reached.contains(function.name)) kept.push_back(function);
-  }
-  alone.functions() = std::move(kept);
+  Graph alone = CopyOf(ReachedFrom(functions, name), functions);
   NameParameters(&alone);
   v1::Program program;
   program.set_format(v1::Program::FORMAT_TEXT);

@@ -117,6 +117,8 @@ class CoordinatorCore {
 
   // Starts what can start.
   void Advance();
+  // Whether another job may run besides those that do.
+  bool HasPlace();
   void TryStart(JobEntry* job);
   absl::Status Bind(JobEntry* job, const CompiledProgram& program);
   void BeginRun(JobEntry* job, ProgramEntry* program, std::vector<uint64_t> workers);

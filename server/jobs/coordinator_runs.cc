@@ -15,6 +15,11 @@ namespace {
 
 constexpr uint64_t kGeneration = 1;
 
+// A job whose run takes this long does not count as one of those in flight any more, so that it
+// keeps no others waiting; unless there are so many of them.
+constexpr absl::Duration kSlowAfter = absl::Milliseconds(100);
+constexpr int64_t kMostSlowJobs = 60;
+
 // Whether a worker's failure is what another one's end looks like from there.
 bool MayBeConsequence(const v1::Failure& failure) {
   const auto code = static_cast<absl::StatusCode>(failure.code());
@@ -34,7 +39,7 @@ std::string Milliseconds(int64_t ns) { return StrCat(ns / 1000 / 1000.0, " ms");
 void CoordinatorCore::Advance() {
   const std::vector<uint64_t> waiting = queue_;
   for (uint64_t sequence : waiting) {
-    if (running_.size() >= static_cast<size_t>(limits_.max_jobs_in_flight)) break;
+    if (!HasPlace()) break;
     if (JobEntry* job = jobs_.Get(sequence)) TryStart(job);
   }
   flows_.Advance();
@@ -45,6 +50,18 @@ void CoordinatorCore::Advance() {
       if (worker.programs.erase(program) > 0) outbox_->SendToWorker(id, message, {});
     }
   }
+}
+
+bool CoordinatorCore::HasPlace() {
+  const int64_t running = static_cast<int64_t>(running_.size());
+  if (running < limits_.max_jobs_in_flight) return true;
+  const absl::Time slow = clock_->Now() - kSlowAfter;
+  const int64_t slow_jobs = std::count_if(running_.begin(), running_.end(), [&](uint64_t sequence) {
+    const JobEntry* job = jobs_.Get(sequence);
+    const bool is_started = job != nullptr && job->run != nullptr && job->run->id != 0;
+    return is_started && job->run->started <= slow;
+  });
+  return slow_jobs < kMostSlowJobs && running - slow_jobs < limits_.max_jobs_in_flight;
 }
 
 absl::Status CoordinatorCore::Bind(JobEntry* job, const CompiledProgram& program) {
@@ -143,7 +160,9 @@ void CoordinatorCore::StartIfLoaded(JobEntry* job) {
   run_jobs_[run.id] = job->sequence;
   if (job->run_ns.empty()) {
     const auto& names = job->view.workers();
-    Note(job, StrCat("runs on ", absl::StrJoin(names.begin(), names.end(), ", ")));
+    const int64_t epoch = programs_.Find(job->program)->epochs++;
+    Note(job, StrCat("runs on ", absl::StrJoin(names.begin(), names.end(), ", "), ", as epoch ",
+                     epoch, " of its program"));
   }
   run.started = clock_->Now();
   for (size_t rank = 0; rank < run.workers.size(); ++rank) {

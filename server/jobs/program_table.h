@@ -25,6 +25,7 @@ struct ProgramEntry {
   int jobs = 0;  // that have not ended
   uint64_t last_used = 0;
   LastRunShape last_shape;
+  int64_t epochs = 0;  // jobs that have begun to run, of which each is one
 };
 
 class ProgramTable {

@@ -23,18 +23,17 @@ std::optional<std::pair<int, Timestamp>> BehindWhat(const JobProgress& job, Vert
   return least;
 }
 
-bool LeadsTo(const JobProgress& job, LocationId from, std::optional<LocationId> port) {
-  return !port.has_value() || !job.reachability()->Between(from, *port).empty();
-}
-
 }  // namespace
 
 std::vector<Turn> TurnsOf(const JobProgress& job, std::optional<LocationId> port) {
   std::vector<Turn> turns;
+  std::vector<Antichain<PathSummary>> ways;
+  if (port.has_value()) ways = job.reachability().WaysTo(*port);
   for (int64_t l = 0; l < job.topology().num_locations(); ++l) {
     const LocationId location(l);
     const PortLocation& place = job.topology().location(location);
-    if (place.kind != PortLocation::Kind::kRequest || !LeadsTo(job, location, port)) continue;
+    if (place.kind != PortLocation::Kind::kRequest) continue;
+    if (port.has_value() && ways[l].empty()) continue;
     for (const auto& [id, worker] : job.workers()) {
       const MutableAntichain* const held = worker.receiver.HeldAt(location);
       if (held == nullptr) continue;

@@ -131,7 +131,7 @@ class JobProgress {
   const std::map<uint64_t, Worker>& workers() const { return workers_; }
   // REQUIRES: not kCancelled.
   const Tracker& tracker() const { return *tracker_; }
-  Reachability* reachability() const { return reachability_.get(); }
+  const Reachability& reachability() const { return *reachability_; }
   const Topology& topology() const { return *topology_; }
   const Setup& setup() const { return setup_; }
   absl::Time began() const { return began_; }

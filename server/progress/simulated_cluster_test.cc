@@ -102,10 +102,10 @@ class RealCoordinator : public SimulatedCoordinator {
         if (count > 0) all.push_back({{LocationId(l), time}, count});
       }
     }
+    Reachability reachability(topology_);
     for (const auto& [pointstamp, count] : all) {
       const bool waits = std::any_of(all.begin(), all.end(), [&](const auto& other) {
-        return !(other.first == pointstamp) &&
-               progress_.reachability()->CouldResultIn(other.first, pointstamp);
+        return !(other.first == pointstamp) && reachability.CouldResultIn(other.first, pointstamp);
       });
       if (!waits) wanted[{pointstamp.location.value(), ToOracle(pointstamp.time)}] = count;
     }

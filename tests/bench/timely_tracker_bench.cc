@@ -110,7 +110,9 @@ void BM_InnerTrip(benchmark::State& state) {
   }
   graph.Connect({part.back(), 0}, {part[1], 1});
   const std::shared_ptr<const Topology> topology = *Topology::Of(std::move(graph));
-  InnerFrontiers inner(topology, part);
+  std::vector<int> part_of(topology->graph().vertices().size(), -1);
+  for (const VertexId vertex : part) part_of[vertex.value()] = 0;
+  InnerFrontiers inner(topology, part_of);
   inner.Apply({1, {{{topology->input(part[0], 0), {1}}, 1}}});
   const LocationId back = topology->input(part[1], 1);
   inner.Update(back, {0, 0}, 1);

@@ -298,6 +298,32 @@ TEST(ApiTest, CancelsAndALeavingClientCancelsItsRun) {
   EXPECT_EQ(cluster.coordinator().Stats().jobs_ended.at(v1::Job::CANCELLED), 2);
 }
 
+// More slow runs than workers have threads, and than jobs are in flight.
+TEST(ApiTest, SlowRunsDoNotDelayTheAnswerOfALaterOne) {
+  constexpr int kSlow = 8;
+  Cluster cluster(1);
+  auto jobs = cluster.Jobs();
+  std::vector<std::string> slow;
+  for (int i = 0; i < kSlow; ++i) {
+    v1::SubmitResponse response;
+    ASSERT_TRUE(Submit(*jobs, Spec(kLong), Rows(1).Row(0), &response).ok());
+    slow.push_back(response.job().id());
+  }
+  for (const std::string& id : slow) AwaitLog(cluster.coordinator(), id, "runs on ");
+  grpc::ClientContext run;
+  v1::RunResponse ran;
+  const grpc::Status status = jobs->Run(&run, RunOf(Spec(kDouble, {"x"}), Rows(8)), &ran);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(cluster.coordinator().Stats().jobs_running, kSlow);
+  for (const std::string& id : slow) {
+    grpc::ClientContext cancel;
+    v1::JobRequest request;
+    request.set_id(id);
+    v1::Job job;
+    EXPECT_TRUE(jobs->Cancel(&cancel, request, &job).ok());
+  }
+}
+
 TEST(ApiTest, ALostWorkerFailsTheJobByNameAndTheNextOneRuns) {
   Cluster cluster(2);
   auto jobs = cluster.Jobs();

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -198,10 +200,15 @@ flow @counting {
   job.generation = 1;
   JobProgress progress(job, setup.topology, absl::UnixEpoch());
   setup.grants = progress.Join(1, "w1", absl::UnixEpoch())->grants;
+  const std::shared_ptr<const std::atomic<bool>> cancelled = setup.cancelled;
   table.Deploy(7, 1, std::move(setup), absl::UnixEpoch());
   EXPECT_EQ(table.early_flows(), 0u);
   ASSERT_NE(table.FindJob(7, 1), nullptr);
   EXPECT_EQ(table.FindJob(7, 1)->queued_bytes(), batch.bytes());
+  // Functions under way would go on without end, and a worker that stops waits for them.
+  EXPECT_FALSE(cancelled->load());
+  table.Clear();
+  EXPECT_TRUE(cancelled->load());
 }
 
 // Invariant 27.

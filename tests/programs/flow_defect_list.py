@@ -90,7 +90,7 @@ DEFECTS = [
     (
         "loops whose frames change workers count as local",
         PROGRESS,
-        "      if (RouteOf(vertex, static_cast<int>(i)).to != Routing::To::kSelf) return false;\n",
+        "      stays[loops[v].value()] = false;\n",
         "",
     ),
     (

@@ -100,8 +100,8 @@ EXPLAIN = [
     (
         "explain: turns anywhere",
         "server/progress/explain_turns.cc",
-        "return !port.has_value() || ",
-        "return true || ",
+        "    if (port.has_value() && ways[l].empty()) continue;\n",
+        "",
     ),
 ]
 

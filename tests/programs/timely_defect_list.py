@@ -50,9 +50,21 @@ GRAPH = [
     (
         "reachability: the first way found",
         "common/timely/reachability.cc",
-        "if (further.has_value() && reached[hop.to.value()].Insert(*further)) {",
-        "if (further.has_value() && reached[hop.to.value()].empty() &&\n"
-        "          reached[hop.to.value()].Insert(*further)) {",
+        "if (longer.has_value() && ways[back.from.value()].Insert(*longer)) {",
+        "if (longer.has_value() && ways[back.from.value()].empty() &&\n"
+        "          ways[back.from.value()].Insert(*longer)) {",
+    ),
+    (
+        "reachability: only the first bound of a place is followed",
+        "common/timely/reachability.cc",
+        "    if (i == size) return;",
+        "    return;",
+    ),
+    (
+        "reachability: a way takes no time",
+        "common/timely/reachability.cc",
+        "    bounds_[before + i] = after - summary.add()[i];",
+        "    bounds_[before + i] = after;",
     ),
 ]
 
@@ -123,9 +135,8 @@ PROTOCOL = [
     (
         "ledger: anything held justifies anything",
         "common/timely/capability_ledger.cc",
-        "    if (reachability_.CouldResultIn(reason.location, *reason.time, pointstamp)) "
-        "return true;",
-        "    if (MayBeHeldAt(reason.location)) return true;",
+        "    if (!reachability_.HasCause(pointstamp, held)) {",
+        "    if (in_use_ == 0 && !reachability_.HasCause(pointstamp, held)) {",
     ),
     (
         "ledger: more is released than is held",

@@ -41,8 +41,14 @@ absl::Status FlowJob::MakeSlots() {
     }
     slots_.push_back(std::make_unique<VertexSlot>(id, def, std::move(vertex), setup_.memory));
     calls_loop_.push_back(CallsLoop(def));
-    std::vector<std::vector<Port>>& readers = readers_.emplace_back();
-    for (int o = 0; o < def.def->outputs; ++o) readers.push_back(flow.Readers({id, o}));
+    readers_.emplace_back(def.def->outputs);
+  }
+  for (size_t v = 0; v < flow.vertices.size(); ++v) {
+    const std::vector<FlowPort>& inputs = flow.vertices[v].inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      readers_[inputs[i].vertex.value()][inputs[i].output].push_back(
+          {VertexId(static_cast<int64_t>(v)), static_cast<int>(i)});
+    }
   }
   FindWaiting();
   return absl::OkStatus();

@@ -1,5 +1,6 @@
 #include "worker/flow/flow_progress.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
@@ -19,17 +20,28 @@ ScopeId OutermostLoop(const Flow& flow, ScopeId scope) {
   return scope;
 }
 
-// Whether no frame from inside of the loop to a vertex inside goes to another worker.
-bool StaysOnItsWorker(const Flow& flow, ScopeId loop) {
+// Loops around all others from which no frame to a vertex inside goes to another worker: of each
+// vertex, the number of the one that it is in; -1: it is in none.
+std::vector<int> LoopsOnOneWorker(const Flow& flow) {
+  std::vector<ScopeId> loops;  // outermost, of each vertex
   for (const FlowVertex& vertex : flow.vertices) {
-    if (OutermostLoop(flow, vertex.scope) != loop) continue;
+    loops.push_back(OutermostLoop(flow, vertex.scope));
+  }
+  std::vector<bool> stays(flow.loops.size() + 1, true);
+  stays[LogicalGraph::kRoot.value()] = false;
+  for (size_t v = 0; v < flow.vertices.size(); ++v) {
+    const FlowVertex& vertex = flow.vertices[v];
     for (size_t i = 0; i < vertex.inputs.size(); ++i) {
-      const FlowVertex& from = flow.vertex(vertex.inputs[i].vertex);
-      if (OutermostLoop(flow, from.scope) != loop) continue;
-      if (RouteOf(vertex, static_cast<int>(i)).to != Routing::To::kSelf) return false;
+      if (loops[vertex.inputs[i].vertex.value()] != loops[v]) continue;
+      if (RouteOf(vertex, static_cast<int>(i)).to == Routing::To::kSelf) continue;
+      stays[loops[v].value()] = false;
     }
   }
-  return true;
+  std::vector<int> numbers;
+  for (const ScopeId loop : loops) {
+    numbers.push_back(stays[loop.value()] ? static_cast<int>(loop.value()) : -1);
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -41,42 +53,19 @@ FlowProgress::FlowProgress(const Flow& flow, std::shared_ptr<const Topology> top
       generation_(generation),
       reachability_(topology_),
       sender_(&reachability_),
-      region_of_(flow.vertices.size(), -1),
+      region_of_(workers == 1 ? std::vector<int>(flow.vertices.size(), 0) : LoopsOnOneWorker(flow)),
       has_moved_(flow.vertices.size(), false) {
-  FindRegions(flow, workers);
-}
-
-void FlowProgress::FindRegions(const Flow& flow, int workers) {
-  const auto add = [&](auto&& belongs) {
-    std::vector<VertexId> vertices;
-    for (size_t v = 0; v < flow.vertices.size(); ++v) {
-      if (!belongs(flow.vertices[v])) continue;
-      vertices.push_back(VertexId(static_cast<int64_t>(v)));
-      region_of_[v] = static_cast<int>(regions_.size());
-    }
-    if (vertices.empty()) return;
-    regions_.push_back(std::make_unique<InnerFrontiers>(topology_, vertices));
-  };
-  if (workers == 1) return add([](const FlowVertex&) { return true; });
-  for (size_t i = 0; i < flow.loops.size(); ++i) {
-    const ScopeId loop(static_cast<int64_t>(i) + 1);
-    if (OutermostLoop(flow, loop) != loop || !StaysOnItsWorker(flow, loop)) continue;
-    add([&](const FlowVertex& vertex) { return OutermostLoop(flow, vertex.scope) == loop; });
-  }
-}
-
-InnerFrontiers* FlowProgress::RegionOf(LocationId location) const {
-  const int region = region_of_[topology_->location(location).port.vertex.value()];
-  return region < 0 ? nullptr : regions_[region].get();
+  const bool any =
+      std::any_of(region_of_.begin(), region_of_.end(), [](int region) { return region >= 0; });
+  if (any) regions_ = std::make_unique<InnerFrontiers>(topology_, region_of_);
 }
 
 absl::Status FlowProgress::Grant(const v1::ProgressGrants& grants) {
   WEIR_ASSIGN_OR_RETURN(const std::vector<Change> changes, GrantsFrom(grants, *topology_));
   for (const Change& change : changes) {
     sender_.Grant(change.key, change.delta);
-    if (InnerFrontiers* region = RegionOf(change.key.location)) {
-      region->Update(change.key.location, change.key.time, change.delta);
-    }
+    if (regions_ == nullptr) continue;
+    regions_->Update(change.key.location, change.key.time, change.delta);
   }
   view_ = std::make_unique<FrontierView>(topology_, static_cast<int64_t>(grants.first_update()));
   return absl::OkStatus();
@@ -89,17 +78,16 @@ absl::Status FlowProgress::Report(absl::Span<const FlowChange> changes, absl::Ti
     all.push_back({{change.location, change.time}, change.delta});
   }
   WEIR_RETURN_IF_ERROR(sender_.Report(std::move(all), now));
+  if (regions_ == nullptr) return absl::OkStatus();
   for (const FlowChange& change : changes) {
     if (change.at == FlowChange::At::kElsewhere) continue;
-    if (InnerFrontiers* region = RegionOf(change.location)) {
-      region->Update(change.location, change.time, change.delta);
-    }
+    regions_->Update(change.location, change.time, change.delta);
   }
   return absl::OkStatus();
 }
 
 void FlowProgress::Arrived(LocationId input, const Timestamp& time) {
-  if (InnerFrontiers* region = RegionOf(input)) region->Update(input, time, 1);
+  if (regions_ != nullptr) regions_->Update(input, time, 1);
 }
 
 absl::Status FlowProgress::Apply(const v1::FrontierUpdate& message) {
@@ -108,15 +96,14 @@ absl::Status FlowProgress::Apply(const v1::FrontierUpdate& message) {
   }
   WEIR_ASSIGN_OR_RETURN(const FrontierUpdate update, FrontierUpdateFrom(message, *topology_));
   WEIR_RETURN_IF_ERROR(view_->Apply(update));
-  for (const auto& region : regions_) region->Apply(update);
+  if (regions_ != nullptr) regions_->Apply(update);
   NoteMoved(update.changes);
   return absl::OkStatus();
 }
 
 const Frontier& FlowProgress::frontier(VertexId vertex, int input) const {
   const LocationId location = topology_->input(vertex, input);
-  const int region = region_of_[vertex.value()];
-  return region < 0 ? view_->frontier(location) : regions_[region]->frontier(location);
+  return IsInRegion(vertex) ? regions_->frontier(location) : view_->frontier(location);
 }
 
 void FlowProgress::NoteMoved(absl::Span<const Change> changes) {
@@ -130,7 +117,7 @@ void FlowProgress::NoteMoved(absl::Span<const Change> changes) {
 
 std::vector<VertexId> FlowProgress::TakeMoved() {
   if (!is_known()) return {};
-  for (const auto& region : regions_) NoteMoved(region->Propagate());
+  if (regions_ != nullptr) NoteMoved(regions_->Propagate());
   for (const VertexId vertex : moved_) has_moved_[vertex.value()] = false;
   return std::exchange(moved_, {});
 }

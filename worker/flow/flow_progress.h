@@ -66,11 +66,9 @@ class FlowProgress {
   std::optional<v1::ProgressBatch> Flush();
 
  private:
-  // Parts of the flow whose frames never come from other workers' copies inside.
-  void FindRegions(const Flow& flow, int workers);
   v1::ProgressBatch Labelled(const ProgressBatch& batch) const;
   void NoteMoved(absl::Span<const Change> changes);
-  InnerFrontiers* RegionOf(LocationId location) const;
+  bool IsInRegion(VertexId vertex) const { return region_of_[vertex.value()] >= 0; }
 
   const std::shared_ptr<const Topology> topology_;
   const uint64_t job_;
@@ -78,9 +76,11 @@ class FlowProgress {
   Reachability reachability_;
   BatchSender sender_;
   std::unique_ptr<FrontierView> view_;  // null before Grant
-  std::vector<std::unique_ptr<InnerFrontiers>> regions_;
-  std::vector<int> region_of_;   // of each vertex; -1: none
-  std::vector<bool> has_moved_;  // of each vertex
+  // Of each vertex, the part of the flow that it is in, inside of which frames never come from
+  // other workers' copies; -1: none.
+  std::vector<int> region_of_;
+  std::unique_ptr<InnerFrontiers> regions_;  // null if there are none
+  std::vector<bool> has_moved_;              // of each vertex
   std::vector<VertexId> moved_;
 };
 

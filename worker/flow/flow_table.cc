@@ -224,6 +224,8 @@ void FlowTable::SendReport(FlowJob* job, absl::Time now) {
 }
 
 void FlowTable::Clear() {
+  // Functions under way end, too.
+  for (auto& [key, entry] : flows_) entry.job->Stop();
   flows_.clear();
   early_.clear();
   ended_.clear();

@@ -189,14 +189,18 @@ class WorkerService::Impl : public WorkerOutbox,
         self->Post([shared](Impl* impl) {
           if (impl->stopping()) return;
           impl->flows_.OnCallDone(std::move(*shared), impl->loop_->clock()->Now());
-          impl->WorkOnFlows();
+          impl->WorkSoon();
         });
       }
     });
   }
 
+  // Once what has come is taken: work that is there together is reported together, and the fuller
+  // the machine is, the more comes at once.
   void WorkSoon() override {
+    if (std::exchange(works_soon_, true)) return;
     Post([](Impl* impl) {
+      impl->works_soon_ = false;
       if (!impl->stopping()) impl->WorkOnFlows();
     });
   }
@@ -329,7 +333,7 @@ class WorkerService::Impl : public WorkerOutbox,
     } else {
       flows_.OnCoordinatorMessage(message, std::move(payloads), now);
     }
-    WorkOnFlows();
+    WorkSoon();
   }
 
   void OnCoordinatorClosed(const absl::Status& reason) {
@@ -387,7 +391,7 @@ class WorkerService::Impl : public WorkerOutbox,
     absl::StatusOr<FromPeer> decoded = DecodeFromPeer(frame);
     if (decoded.ok() && IsForFlow(decoded->message)) {
       flows_.OnPeerMessage(decoded->message, std::move(decoded->payloads), loop_->clock()->Now());
-      return WorkOnFlows();
+      return WorkSoon();
     }
     if (decoded.ok()) {
       return core_.OnPeerMessage(decoded->message, std::move(decoded->payloads));
@@ -417,8 +421,9 @@ class WorkerService::Impl : public WorkerOutbox,
   WorkerCore core_;
   const std::shared_ptr<FlowMemory> flow_memory_;
   FlowTable flows_;
-  bool has_run_ = false;   // since memory was last given back
-  size_t flow_count_ = 0;  // at the last tick
+  bool has_run_ = false;     // since memory was last given back
+  bool works_soon_ = false;  // a turn of the flows is posted
+  size_t flow_count_ = 0;    // at the last tick
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;
   std::string data_address_;

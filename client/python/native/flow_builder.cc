@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -10,6 +11,8 @@
 #include "client/python/native/errors.h"
 #include "client/python/native/record_batches.h"
 #include "common/base/status.h"
+#include "common/flow/check_functions.h"
+#include "common/flow/check_vertex.h"
 #include "common/flow/flow_text.h"
 #include "common/flow/reference_flow.h"
 #include "common/flow/vertex_kind.h"
@@ -44,20 +47,18 @@ RecordType ToRecordType(const std::vector<std::string>& texts) {
   return type;
 }
 
-// Both graphs' functions.
-std::shared_ptr<const Graph> Joined(const Graph& graph, const Graph& more) {
-  auto joined = std::make_shared<Graph>(graph);
+// Appends the functions of a graph to those of another one.
+void Append(const Graph& more, Graph* graph) {
   for (const Function& function : more.functions()) {
-    const RegionId body = joined->AddFunction(function.name).body;
-    joined->functions().back().result_names = function.result_names;
+    const RegionId body = graph->AddFunction(function.name).body;
+    graph->functions().back().result_names = function.result_names;
     ValueMap map;
     for (const ValueId arg : more.region(function.body).args) {
-      map[arg] = joined->AddArg(body, more.type(arg), more.value(arg).name);
+      map[arg] = graph->AddArg(body, more.type(arg), more.value(arg).name);
     }
-    std::vector<ValueId> results = CloneRegionBody(more, function.body, joined.get(), body, &map);
-    joined->region(body).results = std::move(results);
+    std::vector<ValueId> results = CloneRegionBody(more, function.body, graph, body, &map);
+    graph->region(body).results = std::move(results);
   }
-  return joined;
 }
 
 // Appends an input and what brings its records into the loop. Returns: where they come out there.
@@ -88,13 +89,22 @@ FlowPort AddStandIn(Flow* flow, ScopeId loop, const RecordType& type) {
 }  // namespace
 
 int64_t FlowBuilder::AddLoop(const std::string& name, int64_t parent) {
-  flow_.loops.push_back({name, ScopeId(parent + 1)});
-  const absl::Status status = Check();
+  const FlowLoop loop = {name, ScopeId(parent + 1)};
+  const auto number = static_cast<int64_t>(flow_.loops.size());
+  const bool is_good = parent >= -1 && parent < number &&
+                       std::none_of(flow_.loops.begin(), flow_.loops.end(),
+                                    [&](const FlowLoop& other) { return other.name == name; });
+  flow_.loops.push_back(loop);
+  if (is_good) {
+    checked_.loops.push_back(loop);
+    return number;
+  }
+  const absl::Status status = CheckAll(functions_);
   if (!status.ok()) {
     flow_.loops.pop_back();
     Raise(InvalidArgument(location_.ToString(), ": ", status.message()));
   }
-  return static_cast<int64_t>(flow_.loops.size()) - 1;
+  return number;
 }
 
 int64_t FlowBuilder::AddVertex(const std::vector<std::string>& names, const std::string& kind,
@@ -107,23 +117,39 @@ int64_t FlowBuilder::AddVertex(const std::vector<std::string>& names, const std:
   for (const auto& [from, output] : inputs) vertex.inputs.push_back({VertexId(from), output});
   vertex.location = location_;
   vertex.attrs = ToAttrs(vertex, attrs);
-  std::shared_ptr<const Graph> before = functions_;
-  for (const ProgramBuilder* each : functions) functions_ = Joined(*functions_, each->graph());
-  try {
-    return Add(std::move(vertex));
-  } catch (...) {
-    functions_ = std::move(before);
-    throw;
+  std::shared_ptr<const Graph> called = functions_;
+  if (!functions.empty()) {
+    const auto alone = std::make_shared<Graph>();
+    for (const ProgramBuilder* each : functions) Append(each->graph(), alone.get());
+    called = alone;
   }
+  return Add(std::move(vertex), std::move(called), functions, CheckLastVertex);
 }
 
-int64_t FlowBuilder::Add(FlowVertex vertex) {
-  flow_.vertices.push_back(std::move(vertex));
-  const absl::Status status = Check();
-  if (!status.ok()) {
-    flow_.vertices.pop_back();
-    Raise(status);
+int64_t FlowBuilder::Add(FlowVertex vertex, std::shared_ptr<const Graph> functions,
+                         const std::vector<const ProgramBuilder*>& more,
+                         absl::FunctionRef<absl::Status(Flow*)> check) {
+  const std::string name = vertex.name;
+  flow_.vertices.push_back(vertex);
+  checked_.vertices.push_back(std::move(vertex));
+  ++checks_;
+  checked_.functions = std::move(functions);
+  const bool is_good = !names_.contains(name) &&
+                       (more.empty() || CheckFunctions(*checked_.functions).ok()) &&
+                       check(&checked_).ok();
+  if (is_good) {
+    for (const ProgramBuilder* each : more) Append(each->graph(), functions_.get());
+  } else {
+    const auto all = std::make_shared<Graph>(*functions_);
+    for (const ProgramBuilder* each : more) Append(each->graph(), all.get());
+    checked_.vertices.pop_back();
+    const absl::Status status = CheckAll(all);
+    if (!status.ok()) {
+      flow_.vertices.pop_back();
+      Raise(status);
+    }
   }
+  names_.insert(name);
   return static_cast<int64_t>(flow_.vertices.size()) - 1;
 }
 
@@ -135,9 +161,10 @@ int64_t FlowBuilder::AddOpen(const std::string& name, const std::string& kind, i
   vertex.kind = kind;
   vertex.location = location_;
   vertex.attrs = ToAttrs(vertex, attrs);
-  open_[number] = {loop, ToRecordType(types)};
+  const Open& open = open_[number] = {loop, ToRecordType(types)};
   try {
-    return Add(std::move(vertex));
+    return Add(std::move(vertex), functions_, {},
+               [&](Flow* flow) { return CheckOpenVertex(flow, ScopeId(loop + 1), open.type); });
   } catch (...) {
     open_.erase(number);
     throw;
@@ -152,16 +179,40 @@ void FlowBuilder::Close(int64_t number, PortNumbers input, const py::dict& attrs
   vertex.attrs.merge(ToAttrs(vertex, attrs));
   vertex.inputs = {{VertexId(input.first), input.second}};
   open_.erase(number);
-  const absl::Status status = Check();
+  FlowVertex& checked = checked_.vertices[number];
+  const FlowVertex checked_before = checked;
+  checked.attrs = vertex.attrs;
+  checked.inputs = vertex.inputs;
+  ++checks_;
+  if (IsEntered(number) && CheckVertexAgain(&checked_, VertexId(number)).ok()) return;
+  checked = checked_before;
+  const absl::Status status = CheckAll(functions_);
   if (status.ok()) return;
   vertex = before;
   open_[number] = opened;
   Raise(status);
 }
 
+bool FlowBuilder::IsEntered(int64_t number) {
+  absl::flat_hash_set<int64_t> seen = {number};
+  std::vector<int64_t> waiting = {number};
+  while (!waiting.empty()) {
+    const int64_t at = waiting.back();
+    waiting.pop_back();
+    ++checks_;
+    const FlowVertex& vertex = checked_.vertices[at];
+    if (vertex.inputs.empty() || open_.contains(at)) return true;
+    if (vertex.def->scope == VertexKind::Scope::kEnter) return true;
+    for (const FlowPort& input : vertex.inputs) {
+      if (seen.insert(input.vertex.value()).second) waiting.push_back(input.vertex.value());
+    }
+  }
+  return false;
+}
+
 void FlowBuilder::CheckInLoop(int64_t number, int64_t input) const {
   const ScopeId wanted(open_.at(number).loop + 1);
-  const ScopeId found = checked_.at(input).output_scope;
+  const ScopeId found = checked_.vertices.at(input).output_scope;
   if (found == wanted) return;
   const auto named = [&](ScopeId scope) {
     if (scope == LogicalGraph::kRoot) return std::string("outside of loops");
@@ -173,20 +224,22 @@ void FlowBuilder::CheckInLoop(int64_t number, int64_t input) const {
                         "; use enter or leave"));
 }
 
-absl::Status FlowBuilder::Check() {
+absl::Status FlowBuilder::CheckAll(const std::shared_ptr<Graph>& functions) {
   Flow flow = flow_;
-  flow.functions = functions_;
+  checks_ += static_cast<int64_t>(flow.vertices.size());
+  flow.functions = functions;
   for (const auto& [vertex, open] : open_) {
     flow.vertices[vertex].inputs = {AddStandIn(&flow, ScopeId(open.loop + 1), open.type)};
   }
   WEIR_RETURN_IF_ERROR(CheckFlow(&flow));
   flow.vertices.resize(flow_.vertices.size());
-  checked_ = std::move(flow.vertices);
+  checked_ = std::move(flow);
+  functions_ = functions;
   return absl::OkStatus();
 }
 
 py::list FlowBuilder::Types(int64_t vertex, int output) const {
-  return FromRecordType(checked_.at(vertex).output_types.at(output));
+  return FromRecordType(checked_.vertices.at(vertex).output_types.at(output));
 }
 
 Flow FlowBuilder::Finished() const {
@@ -197,7 +250,7 @@ Flow FlowBuilder::Finished() const {
                                              vertex.kind, "): nothing comes to it yet; use set")));
   }
   Flow flow = flow_;
-  flow.vertices = checked_;
+  flow.vertices = checked_.vertices;
   flow.functions = functions_;
   return flow;
 }
@@ -257,6 +310,7 @@ void BindFlowBuilder(py::module_& module) {
       .def("add_open", &FlowBuilder::AddOpen)
       .def("close", &FlowBuilder::Close)
       .def("types", &FlowBuilder::Types)
+      .def_property_readonly("checks", &FlowBuilder::checks)
       .def("text", &FlowBuilder::Text)
       .def("run_sequentially", &FlowBuilder::RunSequentially);
 }

@@ -1,6 +1,7 @@
-// A flow under construction, as the Python package makes one: checked after each vertex, so that
-// what is wrong is said while the user's line that is at fault runs. One owner, under the
-// interpreter lock.
+// A flow under construction, as the Python package makes one: each vertex is checked when it is
+// added, so that what is wrong is said while the user's line that is at fault runs. A vertex costs
+// what it has, not what the flow has; only to say what is wrong the whole flow is looked at. One
+// owner, under the interpreter lock.
 #ifndef WEIR_CLIENT_PYTHON_NATIVE_FLOW_BUILDER_H_
 #define WEIR_CLIENT_PYTHON_NATIVE_FLOW_BUILDER_H_
 
@@ -12,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "client/python/native/program_builder.h"
 #include "common/flow/flow.h"
 
@@ -43,6 +46,8 @@ class FlowBuilder {
 
   // The columns of an output's records: [(element type, shape)].
   pybind11::list Types(int64_t vertex, int output) const;
+  // How many vertices were looked at to check others, in all.
+  int64_t checks() const { return checks_; }
   // REQUIRES of both: nothing is open.
   std::string Text() const;
   // `inputs`: [(name, epoch, columns, weights or None)]. Returns: {output: {epoch: (columns,
@@ -55,19 +60,26 @@ class FlowBuilder {
     RecordType type;
   };
 
-  // Appends the vertex, or raises.
-  int64_t Add(FlowVertex vertex);
+  // Appends a vertex that `check` takes, where `functions` are all that it may call and `more`
+  // those of them that the flow does not have yet; or raises.
+  int64_t Add(FlowVertex vertex, std::shared_ptr<const Graph> functions,
+              const std::vector<const ProgramBuilder*>& more,
+              absl::FunctionRef<absl::Status(Flow*)> check);
   // Raises if what is to come to an open vertex is not in its loop.
   void CheckInLoop(int64_t vertex, int64_t input) const;
-  // Checks the flow, with something in place of what is to come to open vertices, and notes the
-  // types that follow.
-  absl::Status Check();
+  // Whether records can come to a vertex from outside of cycles, as far as these are closed.
+  bool IsEntered(int64_t vertex);
+  // Checks the whole flow, with something in place of what is to come to open vertices, and notes
+  // the types that follow.
+  absl::Status CheckAll(const std::shared_ptr<Graph>& functions);
   Flow Finished() const;
 
-  Flow flow_;  // as it was put together, not checked
-  std::shared_ptr<const Graph> functions_ = std::make_shared<const Graph>();
+  Flow flow_;  // as it was put together, not checked; without functions
+  std::shared_ptr<Graph> functions_ = std::make_shared<Graph>();
   std::map<int64_t, Open> open_;
-  std::vector<FlowVertex> checked_;  // the vertices with what Check found out
+  Flow checked_;                            // the same with what follows for each vertex
+  absl::flat_hash_set<std::string> names_;  // of vertices
+  int64_t checks_ = 0;
   Location location_;
 };
 

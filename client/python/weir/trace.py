@@ -11,6 +11,7 @@ import numpy as np
 
 from weir import _native, dims, dtypes, errors, location, recording
 from weir.array import Array
+from weir.names import Names
 
 # Larger constants become inputs of the program, so that the program stays short; others are in it
 # and reach the workers once.
@@ -154,7 +155,7 @@ class Trace:
         self._size_values = {}  # by (body of a function, size)
         self._hoisted_by_id = {}
         self._variable_names = {}
-        self._names = set() if names is None else names
+        self._names = Names() if names is None else names
         self._names.add(entry)
         self._numbers = 0
 
@@ -273,11 +274,7 @@ class Trace:
 
     def unique_name(self, name):
         """Returns: `name`, or with a number behind it if there was one like it."""
-        unique = name
-        number = 1
-        while unique in self._names:
-            number += 1
-            unique = f"{name}_{number}"
+        unique = self._names.free(name)
         self._names.add(unique)
         return unique
 

@@ -94,7 +94,8 @@ class ReferenceExecutor {
 
   void Deliver(FlowPort from, const Timestamp& time, const RecordBag& records) {
     if (records.empty()) return;
-    for (const Port& to : flow_.Readers(from)) {
+    for (const Hop& hop : topology_->hops(topology_->output(from.vertex, from.output))) {
+      const Port& to = topology_->location(hop.to).port;
       const size_t inputs = flow_.vertex(to.vertex).inputs.size();
       LocationId last = topology_->input(to.vertex, 0);
       for (size_t i = 1; i < inputs; ++i) {

@@ -7,9 +7,11 @@ import os
 
 from weir import _native, errors, location, session
 from weir.flow import columns
+from weir.flow.drawing import Drawing
 from weir.flow.loop import Loop
 from weir.flow.open_stream import Delayed
 from weir.flow.stream import Stream
+from weir.names import Names
 
 
 class Flow:
@@ -29,10 +31,11 @@ class Flow:
         self.inputs = {}
         self.outputs = {}
         self._builder = _native.FlowBuilder(name)
-        self._function_names = set()
-        self._names = set()
-        self._loop_names = set()
+        self._function_names = Names()
+        self._names = Names()
+        self._loop_names = Names()
         self._loops = []  # that are being made, outermost first
+        self._drawing = Drawing()
 
     def input(self, name, *types, max_batch=None, max_wait_us=None):
         """Makes an input, whose records a client sends.
@@ -91,6 +94,7 @@ class Flow:
         name = _choose("loop", name, self._loop_names)
         number = self._builder.add_loop(name, parent)
         self._loop_names.add(name)
+        self._drawing.add_loop(name, parent)
         return Loop(self, name, number)
 
     def iterate(self, start, body, bound=None, using=(), name=None):
@@ -133,6 +137,12 @@ class Flow:
     def text(self):
         """Returns: the flow in text form, with the line of the caller for each vertex."""
         return self._builder.text()
+
+    def draw(self):
+        """Returns: the flow as a picture, for Graphviz (`dot -Tsvg`): a box for each vertex with
+        its name and kind, an arrow for each stream with its columns, a frame around each loop.
+        """
+        return self._drawing.text(self.name)
 
     def run(self, inputs=None, timeout=None):
         """Deploys the flow on the current session, feeds it, and takes all that comes out.
@@ -225,8 +235,10 @@ class Flow:
         builders = [function.builder for function in traced.values()]
         vertex = self._builder.add_vertex(names, kind, ports, attrs, builders)
         self._names.update(names)
+        drawn = [(each._port[0], columns.text(each.types)) for each in inputs]
+        self._drawing.add_vertex(vertex, name, kind, drawn, attrs.get("loop"))
         for function in traced.values():
-            self._function_names = function.names
+            self._function_names.absorb(function.names)
         if kind == "output":
             self.outputs[name] = inputs[0].types
         streams = tuple(Stream(self, vertex, names[i], i) for i in range(outputs))
@@ -239,18 +251,19 @@ class Flow:
         texts = list(map(columns.column_text, types))
         vertex = self._builder.add_open(name, kind, loop, texts, attrs)
         self._names.add(name)
+        self._drawing.add_open(vertex, name, kind, loop)
         return vertex, name
 
     def _close(self, vertex, stream, attrs):
         self._builder.set_location(*location.of_caller())
         self._builder.close(vertex, stream._port, attrs)
+        self._drawing.close(vertex, stream._port[0], columns.text(stream.types))
 
 
 def _choose(kind, name, taken):
     if name is not None:
         return _check_name(name)
-    names = (f"{kind}_{number}" for number in itertools.count(1))
-    return next(each for each in names if each not in taken)
+    return taken.numbered(kind)
 
 
 def _check_name(name):

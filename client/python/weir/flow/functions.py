@@ -6,6 +6,7 @@ import sys
 from weir import core, dims, errors, location, lists, trace as tracing, tree
 from weir.array import Array
 from weir.flow import columns
+from weir.names import Names
 
 
 class TracedFunction:
@@ -14,7 +15,7 @@ class TracedFunction:
     Attributes:
       name: in the flow.
       builder: the native program that holds it and what it calls.
-      names: of all functions of the flow when this one is part of it.
+      names: `Names` that are taken by it, around which are those that were taken before.
       results: (element type, shape) of each result.
     """
 
@@ -31,7 +32,7 @@ def trace_function(function, kind, types, taken, *, results=None, call=None, row
     Args:
       kind: of the vertex, for messages and as a name for functions without one.
       types: the columns that it is given.
-      taken: names of functions of the flow.
+      taken: `Names` of functions of the flow.
       results: makes the results, a list, of what the function returned; by default its leaves.
       call: calls the function with the arrays of all columns; by default with one argument each.
       rows: a size that is put in front of each shape, or None.
@@ -41,8 +42,8 @@ def trace_function(function, kind, types, taken, *, results=None, call=None, row
     Raises: TypeError for a function that takes another number of arguments.
     """
     name = _identifier(getattr(function, "__name__", "")) or kind
-    names = set(taken)
-    entry = _unique(name, names)
+    names = Names(around=taken)
+    entry = names.free(name)
     trace = tracing.Trace(entry, names, inline_elements=sys.maxsize)
     with tracing.activated(trace):
         arrays = []
@@ -116,14 +117,6 @@ def taken_of(function, keys):
 def _identifier(name):
     kept = "".join(c if c.isalnum() and c.isascii() else "_" for c in name).strip("_")
     return "" if kept == "lambda" else kept
-
-
-def _unique(name, taken):
-    unique, number = name, 1
-    while unique in taken:
-        number += 1
-        unique = f"{name}_{number}"
-    return unique
 
 
 def _parameters(function):
