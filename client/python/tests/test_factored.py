@@ -168,6 +168,23 @@ def test_any_number_of_workers_and_chunks_gives_the_same_bits(rng, gradient):
             np.testing.assert_array_equal(weir.jit(clipped_sum(gradient))(*arguments), want)
 
 
+@pytest.mark.parametrize("gradient", GRADIENTS)
+def test_one_iteration_after_the_other_gives_the_same_norms(rng, gradient):
+    arguments, gradients = case(rng, gradient)
+    n = len(gradients)
+
+    def norm(*example):
+        return wnp.sqrt(wnp.sum(gradient(*example) ** 2))
+
+    def one_by_one(*arrays):
+        return weir.for_loop(lambda i: norm(*(x[i] for x in arrays)), n)
+
+    at_once = weir.jit(lambda *arrays: weir.vmap(norm)(*arrays))(*arguments)
+    np.testing.assert_array_equal(at_once, weir.jit(one_by_one)(*arguments))
+    want = np.sqrt((gradients.reshape(n, -1) ** 2).sum(1))
+    np.testing.assert_allclose(at_once, want, rtol=1e-4)
+
+
 def test_norms_outside_of_the_loop(rng):
     (x, y), gradients = case(rng, over_time)
 

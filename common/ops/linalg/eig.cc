@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "common/ops/linalg/matrix.h"
+#include "common/ops/linalg/rounding.h"
 
 namespace weir {
 namespace {
@@ -78,7 +79,7 @@ std::vector<Sample> Samples() {
        .operands = {Exactly(Tensor::Of<float>({3, 3}, {2, 1, 0, 0, 2, 1, 0, 0, 2}))}});
   samples.push_back(
       {.label = "rotation", .operands = {Exactly(Tensor::Of<double>({2, 2}, {0, -1, 1, 0}))}});
-  return samples;
+  return WithinRounding(std::move(samples));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <initializer_list>
 #include <limits>
@@ -85,6 +86,22 @@ void StoreMatrix(const Matrix<W>& matrix, int64_t index, Tensor* out) {
       }
     }
   });
+}
+
+template <class W>
+bool AllFinite(const Matrix<W>& a) {
+  return std::all_of(a.data(), a.data() + a.size(), [](const W& x) {
+    return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
+  });
+}
+
+// A power of two near the largest magnitude, so that no sum of squares over- or underflows.
+template <class W>
+double ScaleOf(const Matrix<W>& a) {
+  double largest = 0;
+  for (int64_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a.data()[i]));
+  if (!(largest > 0) || !std::isfinite(largest)) return 1;
+  return std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
 }
 
 template <class W>

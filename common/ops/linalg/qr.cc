@@ -1,5 +1,4 @@
 #include <Eigen/QR>
-#include <cmath>
 
 #include "common/base/status.h"
 #include "common/ops/linalg/matrix.h"
@@ -16,14 +15,6 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   const Dim k = context.attr("full_matrices").AsBool() ? m : Min(m, n);
   return std::vector<TensorType>{WithLastDims(a.dtype, a.shape, {m, k}),
                                  WithLastDims(a.dtype, a.shape, {k, n})};
-}
-
-// A power of two near the largest magnitude, so that no sum of squares over- or underflows.
-template <class W>
-double ScaleOf(const Matrix<W>& a) {
-  const double largest = a.size() == 0 ? 0 : a.cwiseAbs().maxCoeff();
-  if (!(largest > 0) || !std::isfinite(largest)) return 1;
-  return std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
 }
 
 // Turns the diagonal of r real and not negative, which makes the factors unique where the columns

@@ -1,7 +1,11 @@
-#include <Eigen/SVD>
+#include <cmath>
+#include <numeric>
 
 #include "common/base/status.h"
+#include "common/ops/linalg/basis.h"
 #include "common/ops/linalg/matrix.h"
+#include "common/ops/linalg/plane.h"
+#include "common/ops/linalg/rounding.h"
 
 namespace weir {
 namespace {
@@ -28,6 +32,33 @@ struct Factors {
   Matrix<W> vh;
 };
 
+// Hestenes' method: turns pairs of columns of `a`, which has no more columns than rows, until all
+// are orthogonal, and those of `v` with them. Returns: whether that came to an end.
+template <class W>
+bool MakeOrthogonal(Matrix<W>* a, Matrix<W>* v) {
+  // Rounding leaves about this much of a product. Below the limit squares of lengths would vanish
+  // beside entries of size 1.
+  const double relative = std::numeric_limits<double>::epsilon() * static_cast<double>(a->rows());
+  constexpr double kLimit = 1e-150;
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    bool turned = false;
+    for (int64_t p = 0; p < a->cols(); ++p) {
+      for (int64_t q = p + 1; q < a->cols(); ++q) {
+        const double x = SquaresOf(*a, p), y = SquaresOf(*a, q);
+        const W product = ProductOf(*a, p, q);
+        const double small = std::max(relative * std::sqrt(x) * std::sqrt(y), kLimit);
+        if (!(std::abs(product) > small)) continue;
+        const JacobiRotation<W> turn(x, y, product);
+        turn.OfColumns(a, p, q);
+        turn.OfColumns(v, p, q);
+        turned = true;
+      }
+    }
+    if (!turned) return true;
+  }
+  return false;
+}
+
 // The phase of a pair of singular vectors follows the left one; vectors without a partner have
 // their own.
 template <class W>
@@ -39,32 +70,53 @@ void FixPhases(Matrix<W>* u, Matrix<W>* v) {
   }
 }
 
-// Sizes of the results are set before; what they hold without singular values, or if the matrix is
-// not finite, too.
+// Of a matrix with no more columns than rows. `u` and `v` have the sizes that are wanted.
 template <class W>
-void Factor(const Matrix<W>& a, bool compute_uv, Factors<W>* out) {
-  const int64_t columns = out->vh.rows();
+bool FactorTall(Matrix<W> a, Matrix<double>* s, Matrix<W>* u, Matrix<W>* v) {
+  const double scale = ScaleOf(a);
+  a = a / scale;  // real, as a quotient of complex numbers overflows
+  Matrix<W> turned = Matrix<W>::Identity(a.cols(), a.cols());
+  if (!MakeOrthogonal(&a, &turned)) return false;
+  std::vector<double> lengths(a.cols());
+  for (int64_t i = 0; i < a.cols(); ++i) lengths[i] = std::sqrt(SquaresOf(a, i));
+  std::vector<int64_t> order(a.cols());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t i, int64_t j) { return lengths[i] > lengths[j]; });
+  for (int64_t i = 0; i < a.cols(); ++i) (*s)(i, 0) = lengths[order[i]];
+  const int64_t rank = RankOf(s->data(), a.rows(), a.cols());
+  for (int64_t i = 0; i < std::min(rank, u->cols()); ++i) {
+    u->col(i) = a.col(order[i]) / lengths[order[i]];
+    v->col(i) = turned.col(order[i]);
+  }
+  *s *= scale;
+  if (u->cols() == 0) return true;
+  CompleteBasis(u->data(), u->rows(), rank, u->cols());
+  CompleteBasis(v->data(), v->rows(), rank, v->cols());
+  return true;
+}
+
+// Sizes of the results are set before, those of vectors to 0 if none are wanted; what they hold
+// without singular values, or if the matrix is not finite, too.
+template <class W>
+void Factor(const Matrix<W>& a, Factors<W>* out) {
   if (a.size() == 0) {
     out->u.setIdentity();
     out->vh.setIdentity();
     return;
   }
-  out->s = NotANumber<double>(out->s.rows(), 1);
-  out->u = NotANumber<W>(out->u.rows(), out->u.cols());
-  out->vh = NotANumber<W>(columns, out->vh.cols());
-  if (!a.allFinite()) return;
-  unsigned options = 0;
-  if (compute_uv) {
-    options |= out->u.cols() == a.rows() ? Eigen::ComputeFullU : Eigen::ComputeThinU;
-    options |= columns == a.cols() ? Eigen::ComputeFullV : Eigen::ComputeThinV;
+  Matrix<W> u(a.rows(), out->u.cols()), v(a.cols(), out->vh.rows());
+  const bool found =
+      AllFinite(a) && (a.rows() < a.cols() ? FactorTall<W>(a.adjoint(), &out->s, &v, &u)
+                                           : FactorTall<W>(a, &out->s, &u, &v));
+  if (!found) {
+    out->s = NotANumber<double>(out->s.rows(), 1);
+    out->u = NotANumber<W>(out->u.rows(), out->u.cols());
+    out->vh = NotANumber<W>(out->vh.rows(), out->vh.cols());
+    return;
   }
-  const Eigen::BDCSVD<Matrix<W>> svd(a, options);
-  if (svd.info() != Eigen::Success) return;
-  out->s = svd.singularValues();
-  if (!compute_uv) return;
-  out->u = svd.matrixU();
-  Matrix<W> v = svd.matrixV();
-  FixPhases<W>(&out->u, &v);
+  FixPhases<W>(&u, &v);
+  out->u = u;
   out->vh = v.adjoint();
 }
 
@@ -75,8 +127,8 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
   const int64_t k = std::min(m, n);
   const bool compute_uv = context.attr("compute_uv").AsBool();
   const bool full = context.attr("full_matrices").AsBool();
-  const int64_t left = full ? m : k;
-  const int64_t right = full ? n : k;
+  const int64_t left = !compute_uv ? 0 : (full ? m : k);
+  const int64_t right = !compute_uv ? 0 : (full ? n : k);
   WEIR_ASSIGN_OR_RETURN(Tensor s, NewMatrices(RealPartOf(in.dtype()), in, {k}));
   std::vector<Tensor> results = {std::move(s)};
   if (compute_uv) {
@@ -88,7 +140,7 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
   VisitWide(in.dtype(), [&]<class W>(TypeTag<W>) {
     Factors<W> factors{Matrix<double>(k, 1), Matrix<W>(m, left), Matrix<W>(right, n)};
     for (int64_t i = 0; i < NumMatrices(in); ++i) {
-      Factor<W>(LoadMatrix<W>(in, i), compute_uv, &factors);
+      Factor<W>(LoadMatrix<W>(in, i), &factors);
       StoreMatrix<double>(factors.s, i, &results[0]);
       if (!compute_uv) continue;
       StoreMatrix<W>(factors.u, i, &results[1]);
@@ -109,7 +161,7 @@ std::vector<Sample> Samples() {
                        .operands = {operand},
                        .attrs = {{"full_matrices", false}, {"compute_uv", false}}});
   }
-  return samples;
+  return WithinRounding(std::move(samples));
 }
 
 }  // namespace
@@ -119,8 +171,10 @@ OpDef SvdOp() {
   op.name = "svd";
   op.summary =
       "descending singular values s and, with compute_uv, u and vh with u diag(s) vh = operand; "
-      "the largest entry of each column of u is real and positive; NaN if the matrix is not finite "
-      "(jax.lax.linalg.svd)";
+      "the largest entry of each column of u is real and positive; columns for singular values "
+      "that "
+      "are 0 within rounding, and beyond, are reflections that complete the others; NaN if the "
+      "matrix is not finite (jax.lax.linalg.svd)";
   op.outputs = {1, 3};
   op.attrs = {{"full_matrices", Attr::Kind::kBool}, {"compute_uv", Attr::Kind::kBool}};
   op.infer = &Infer;

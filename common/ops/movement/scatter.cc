@@ -59,18 +59,35 @@ absl::StatusOr<std::vector<TensorType>> Infer(const InferContext& context) {
   return std::vector<TensorType>{operand};
 }
 
+// Combines one stored element with another; all that is compiled for each type.
+using CombineFn = void (*)(std::byte* stored, const std::byte* update);
+
+template <Combiner combiner, class T>
+void CombineOne(std::byte* stored, const std::byte* update) {
+  T& target = *reinterpret_cast<T*>(stored);
+  target = CombineStored<combiner, T>(target, *reinterpret_cast<const T*>(update));
+}
+
+CombineFn FindCombine(Combiner combiner, DType dtype) {
+  return VisitCombiner(combiner, [&](auto tag) -> CombineFn {
+    return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> CombineFn {
+      return &CombineOne<decltype(tag)::value, T>;
+    });
+  });
+}
+
 // Applies the updates in row-major order of the index vectors, inside a slice in row-major order.
 // Elements that would land outside are dropped.
-template <Combiner combiner, class T>
-void ApplyUpdates(const GatherDims& dims, const Tensor& indices, const Tensor& updates,
-                  Tensor* out) {
+void ApplyUpdates(const GatherDims& dims, CombineFn combine, const Tensor& indices,
+                  const Tensor& updates, Tensor* out) {
   const Int64s window_axes = dims.WindowAxes(out->rank());
   const Int64s batch_axes = dims.BatchAxes(updates.rank());
   Extents window;
   for (int64_t axis : dims.window) window.push_back(updates.extent(static_cast<int>(axis)));
   if (NumElements(window) == 0) return;
-  T* target = out->mutable_data<T>();
-  const T* source = updates.data<T>();
+  const int64_t element = SizeOf(out->dtype());
+  std::byte* target = out->raw_mutable_data();
+  const std::byte* source = updates.raw_data();
   dims.ForEachSlice(indices, out->rank(), [&](const Extents& place, const Extents& start) {
     int64_t base = 0;
     for (size_t i = 0; i < place.size(); ++i) base += place[i] * updates.strides()[batch_axes[i]];
@@ -88,7 +105,7 @@ void ApplyUpdates(const GatherDims& dims, const Tensor& indices, const Tensor& u
         inside = inside && index[axis] >= 0 && index[axis] < out->extent(axis);
         if (inside) to += index[axis] * out->strides()[axis];
       }
-      if (inside) target[to] = CombineStored<combiner, T>(target[to], source[from]);
+      if (inside) combine(target + to * element, source + from * element);
     } while (NextIndex(window, &offset));
   });
 }
@@ -109,11 +126,8 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(EvalContext& context) {
   const GatherDims dims = GatherDims::Read(context.node(), kScatterNames);
   WEIR_RETURN_IF_ERROR(CheckExtents(dims, context.input(1), context.input(2)));
   Tensor out = context.input(0).Clone();
-  VisitCombiner(*ParseCombiner(context.attr("combiner").AsString()), [&](auto combiner) {
-    VisitDType(out.dtype(), [&]<class T>(TypeTag<T>) {
-      ApplyUpdates<decltype(combiner)::value, T>(dims, context.input(1), context.input(2), &out);
-    });
-  });
+  const Combiner combiner = *ParseCombiner(context.attr("combiner").AsString());
+  ApplyUpdates(dims, FindCombine(combiner, out.dtype()), context.input(1), context.input(2), &out);
   return std::vector<Tensor>{std::move(out)};
 }
 

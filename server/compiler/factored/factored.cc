@@ -25,10 +25,12 @@ struct Candidate {
   double summed = 0;  // elements of what it sums
 };
 
-bool IsInPfor(const Graph& graph, RegionId region) {
+// A loop over iterations one after the other must sum as one over all of them at once does.
+bool IsInLoop(const Graph& graph, RegionId region) {
   for (NodeId id = graph.region(region).parent; id.valid();
        id = graph.region(graph.node(id).parent).parent) {
-    if (graph.node(id).op == "pfor") return true;
+    const std::string& op = graph.node(id).op;
+    if (op == "pfor" || op == "for") return true;
   }
   return false;
 }
@@ -96,7 +98,7 @@ class Finder {
     std::optional<Factored> sum = recognizer_.FindSum(node);
     if (!sum || !HasFewOperands(*sum)) return;
     const bool over_iterations = !HasAll(sum->axes, sum->lifted);
-    const bool in_loop = !sum->lifted.empty() || IsInPfor(*graph_, node.parent);
+    const bool in_loop = !sum->lifted.empty() || IsInLoop(*graph_, node.parent);
     if (!over_iterations && !(sum->is_product && in_loop)) return;
     const Factored whole = *recognizer_.Find(node.inputs[0]);
     const double elements = Elements(whole.axes);

@@ -139,6 +139,18 @@ std::vector<Program> MatrixPrograms() {
                       "  %l, %p, %o = lu(%x)\n  %q, %r = qr(%x) {full_matrices = true}\n"
                       "  return %l, %q\n}\n",
                       {{kAllRows, 3, 2}}});
+  programs.push_back({"eigenvalues and singular values",
+                      "func @main(%x: f32[n,4,4]) -> (f32[n,4], f32[n,4,4], c64[n,4], c64[n,4,4], "
+                      "f32[n,4], f32[n,4,4]) {\n"
+                      "  %w, %v = eigh(%x)\n  %e, %f = eig(%x)\n"
+                      "  %s, %u, %h = svd(%x) {full_matrices = false, compute_uv = true}\n"
+                      "  return %w, %v, %e, %f, %s, %u\n}\n",
+                      {{kAllRows, 4, 4}}});
+  programs.push_back({"complex singular values",
+                      "func @main(%x: c128[n,3,2]) -> (f64[n,2], c128[n,3,3]) {\n"
+                      "  %s, %u, %h = svd(%x) {full_matrices = true, compute_uv = true}\n"
+                      "  return %s, %u\n}\n",
+                      {{kAllRows, 3, 2}}});
   for (const char* kind : {"FFT", "IFFT"}) {
     programs.push_back({kind,
                         StrCat("func @main(%x: c64[n,3,20]) -> (c64[n,3,20]) {\n  %y = fft(%x) "

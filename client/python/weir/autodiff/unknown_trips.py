@@ -88,8 +88,8 @@ class _Checkpoints:
 
         def further(place, at, *rows):
             start = take_row(at, _place(place))
-            left = core.elementwise("subtract", trip, start)
-            goal = core.elementwise("add", start, _stride(left))
+            gap = core.elementwise("subtract", trip, start)
+            goal = core.elementwise("add", start, _stride(gap))
             carried = self._run(start, goal, self.last([place, at, *rows]))
             place = _place(core.elementwise("add", place, 1))
             rows = [x.at[place].set(row) for x, row in zip(rows, carried)]

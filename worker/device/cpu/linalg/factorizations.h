@@ -15,6 +15,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeCholesky(const KernelRequest& reques
 absl::StatusOr<std::unique_ptr<Kernel>> MakeTriangularSolve(const KernelRequest& request);
 absl::StatusOr<std::unique_ptr<Kernel>> MakeLu(const KernelRequest& request);
 absl::StatusOr<std::unique_ptr<Kernel>> MakeQr(const KernelRequest& request);
+absl::StatusOr<std::unique_ptr<Kernel>> MakeEigh(const KernelRequest& request);
+absl::StatusOr<std::unique_ptr<Kernel>> MakeEig(const KernelRequest& request);
+absl::StatusOr<std::unique_ptr<Kernel>> MakeSvd(const KernelRequest& request);
 
 }  // namespace weir::cpu
 

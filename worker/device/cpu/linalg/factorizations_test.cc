@@ -9,8 +9,12 @@
 namespace weir::cpu {
 namespace {
 
+// Where the kernels exist.
+enum class Compiled { kForAll, kNotForBaseline };
+
 // Runs the program in the kernels and in the reference, on every instruction set.
-void Check(const std::string& text, const std::vector<Tensor>& operands, double absolute) {
+void Check(const std::string& text, const std::vector<Tensor>& operands, double absolute,
+           Compiled compiled = Compiled::kForAll) {
   const absl::StatusOr<Graph> graph = Parse(text, Ops());
   ASSERT_TRUE(graph.ok()) << graph.status();
   const auto want = RunReference(*graph, operands);
@@ -19,7 +23,8 @@ void Check(const std::string& text, const std::vector<Tensor>& operands, double 
     std::vector<std::string> kernels;
     const auto got = RunLaunches(*graph, operands, {.isa = isa}, &kernels);
     ASSERT_TRUE(got.ok()) << got.status();
-    for (const std::string& kernel : kernels) EXPECT_NE(kernel, "reference");
+    const bool none = compiled == Compiled::kNotForBaseline && isa == Isa::kBaseline;
+    for (const std::string& kernel : kernels) EXPECT_EQ(kernel == "reference", none) << kernel;
     for (size_t r = 0; r < got->size(); ++r) {
       EXPECT_EQ(Difference((*got)[r], (*want)[r], 1, absolute), "")
           << text << " result " << r << " on " << IsaName(isa);
@@ -83,6 +88,79 @@ TEST(Factorizations, OfPositiveMatricesAgreeWithTheReference) {
       }
     }
   }
+}
+
+TEST(Factorizations, SpectraOfLargeMatricesAgreeWithTheReference) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kC64, DType::kC128}) {
+    const DType real = dtype == DType::kC64    ? DType::kF32
+                       : dtype == DType::kC128 ? DType::kF64
+                                               : dtype;
+    for (const Extent& e : {Extent{17, 12}, Extent{70, 70}, Extent{100, 60}, Extent{60, 100}}) {
+      const int64_t k = std::min(e.rows, e.columns);
+      Check(StrCat("func @main(%x: ", TypeOf(dtype, e.rows, e.columns), ") -> (", DTypeName(real),
+                   "[2,", k, "], ", TypeOf(dtype, e.rows, k), ", ", TypeOf(dtype, k, e.columns),
+                   ") { %s, %u, %v = svd(%x) {full_matrices = false, compute_uv = true} "
+                   "return %s, %u, %v }"),
+            {Rand(dtype, {2, e.rows, e.columns}).Make(3)}, 1e-8, Compiled::kNotForBaseline);
+    }
+    for (int64_t n : {20, 70}) {
+      const std::string in = TypeOf(dtype, n, n);
+      Check(StrCat("func @main(%x: ", in, ") -> (", DTypeName(real), "[2,", n, "], ", in,
+                   ") { %w, %v = eigh(%x) return %w, %v }"),
+            {Rand(dtype, {2, n, n}).Make(n)}, 1e-8, Compiled::kNotForBaseline);
+    }
+  }
+}
+
+// 128 and 144 are sides that the kernel pads; one matrix has an eigenvalue 0 of its own.
+TEST(Factorizations, EigenvaluesOfLargeMatricesAgreeWithTheReference) {
+  for (DType dtype : {DType::kF32, DType::kC128}) {
+    const DType complex = dtype == DType::kF32 ? DType::kC64 : dtype;
+    for (int64_t n : {20, 70, 128, 144}) {
+      Tensor x = Rand(dtype, {2, n, n}).Make(n);
+      if (dtype == DType::kF32) std::fill_n(x.mutable_data<float>(), n, 0.0f);
+      Check(StrCat("func @main(%x: ", TypeOf(dtype, n, n), ") -> (", DTypeName(complex), "[2,", n,
+                   "], ", TypeOf(complex, n, n), ") { %w, %v = eig(%x) return %w, %v }"),
+            {x}, 1e-8, Compiled::kNotForBaseline);
+    }
+  }
+}
+
+// Random matrices of this rank.
+Tensor OfRank(int64_t rank, DType dtype, const Extent& e) {
+  const Graph product = *Parse(
+      StrCat("func @main(%l: ", TypeOf(dtype, e.rows, rank),
+             ", %r: ", TypeOf(dtype, rank, e.columns), ") -> (", TypeOf(dtype, e.rows, e.columns),
+             ") { %x = dot_general(%l, %r) {lhs_batch = [0], lhs_contract = [2], rhs_batch = [0], "
+             "rhs_contract = [1]} return %x }"),
+      Ops());
+  return (*RunReference(product, {Rand(dtype, {2, e.rows, rank}).Make(3),
+                                  Rand(dtype, {2, rank, e.columns}).Make(4)}))[0];
+}
+
+// Singular vectors that a matrix leaves open are those that complete the others.
+TEST(Factorizations, SingularVectorsOfZerosAgreeWithTheReference) {
+  for (DType dtype : {DType::kF64, DType::kC128}) {
+    for (const Extent& e : {Extent{20, 9}, Extent{9, 20}, Extent{18, 18}, Extent{3, 5}}) {
+      Check(StrCat("func @main(%x: ", TypeOf(dtype, e.rows, e.columns), ") -> (f64[2,",
+                   std::min(e.rows, e.columns), "], ", TypeOf(dtype, e.rows, e.rows), ", ",
+                   TypeOf(dtype, e.columns, e.columns),
+                   ") { %s, %u, %v = svd(%x) {full_matrices = true, compute_uv = true} "
+                   "return %s, %u, %v }"),
+            {OfRank(2, dtype, e)}, 1e-8, Compiled::kNotForBaseline);
+    }
+  }
+}
+
+TEST(Factorizations, SpectraThatAreNotNumbersStayInTheirMatrix) {
+  Tensor x = Rand(DType::kF64, {4, 20, 20}).Make(5);
+  x.mutable_data<double>()[1 * 400 + 20] = NAN;
+  x.mutable_data<double>()[2 * 400 + 399] = INFINITY;
+  Check(
+      "func @main(%x: f64[4,20,20]) -> (f64[4,20], f64[4,20,20], c128[4,20], c128[4,20,20], "
+      "f64[4,20]) { %w, %v = eigh(%x) %e, %f = eig(%x) %s = svd(%x) {full_matrices = false, "
+      "compute_uv = false} return %w, %v, %e, %f, %s }",
+      {x}, 1e-8, Compiled::kNotForBaseline);
 }
 
 TEST(Factorizations, LargeMatricesThatAreNotPositiveAreNotNumbers) {

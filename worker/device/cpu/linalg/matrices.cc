@@ -100,6 +100,10 @@ absl::Status CheckSquare(const View& view) {
   return InvalidArgument("matrices must be square, found ", ExtentsToString(view.extents));
 }
 
+absl::Status OnlyForAvx2() {
+  return absl::UnimplementedError("compiled for AVX2 and wider instruction sets only");
+}
+
 template <class W>
 void Load(const Matrices& from, int64_t index, const Block<W>& to) {
   if constexpr (std::is_same_v<W, double>) {

@@ -46,6 +46,8 @@ Matrices MatricesOf(const View& view);
 Matrices VectorsOf(const View& view);
 // What types with unknown dimensions leave open.
 absl::Status CheckSquare(const View& view);
+// Why a kernel that factor/spectra.h has only for AVX2 cannot be made for the baseline.
+absl::Status OnlyForAvx2();
 
 // Calls visitor(W{}) for the type in which elements of `dtype` are factored.
 template <class Visitor>

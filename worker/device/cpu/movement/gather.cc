@@ -204,38 +204,58 @@ class GatherKernel final : public Kernel {
   const std::vector<int> places_;
 };
 
+// Combines a line of updates with what is stored; strides count elements. All of a scatter that is
+// compiled for each type.
+using LineLoop = void (*)(int64_t count, const std::byte* from, int64_t from_stride, std::byte* to,
+                          int64_t to_stride);
+
+template <Combiner combiner, class T>
+void CombineLine(int64_t count, const std::byte* from, int64_t from_stride, std::byte* to,
+                 int64_t to_stride) {
+  const T* update = reinterpret_cast<const T*>(from);
+  T* stored = reinterpret_cast<T*>(to);
+  if (from_stride == 1 && to_stride == 1) {
+    for (int64_t i = 0; i < count; ++i) {
+      stored[i] = CombineStored<combiner, T>(stored[i], update[i]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i, update += from_stride, stored += to_stride) {
+    *stored = CombineStored<combiner, T>(*stored, *update);
+  }
+}
+
+LineLoop FindLineLoop(Combiner combiner, DType dtype) {
+  return VisitCombiner(combiner, [&](auto tag) -> LineLoop {
+    return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> LineLoop {
+      return &CombineLine<decltype(tag)::value, T>;
+    });
+  });
+}
+
 // One slice of updates on the elements of the result that lie inside, by recursion over the window
 // axes down to lines along the last of them.
-template <Combiner combiner, class T>
 struct Updates {
+  LineLoop line;
+  int64_t element;                         // bytes
   absl::Span<const int64_t> window;        // extents
   absl::Span<const int64_t> from_strides;  // by window axis
   absl::Span<const int64_t> to_strides;
   absl::Span<const int64_t> first;  // of the window in the result
   absl::Span<const int64_t> limit;  // extents of the result
 
-  void Apply(size_t axis, const T* from, T* to) const {
-    if (axis == window.size()) return Line(1, from, 1, to, 1);
+  void Apply(size_t axis, const std::byte* from, std::byte* to) const {
+    if (axis == window.size()) return line(1, from, 1, to, 1);
     const int64_t begin = std::max<int64_t>(0, -first[axis]);
     const int64_t end = std::min(window[axis], limit[axis] - first[axis]);
-    from += begin * from_strides[axis];
-    to += (first[axis] + begin) * to_strides[axis];
+    const int64_t from_step = from_strides[axis] * element, to_step = to_strides[axis] * element;
+    from += begin * from_step;
+    to += (first[axis] + begin) * to_step;
     if (axis + 1 == window.size()) {
-      return Line(end - begin, from, from_strides[axis], to, to_strides[axis]);
+      return line(end - begin, from, from_strides[axis], to, to_strides[axis]);
     }
-    for (int64_t i = begin; i < end; ++i, from += from_strides[axis], to += to_strides[axis]) {
+    for (int64_t i = begin; i < end; ++i, from += from_step, to += to_step) {
       Apply(axis + 1, from, to);
-    }
-  }
-
-  static void Line(int64_t count, const T* from, int64_t from_stride, T* to, int64_t to_stride) {
-    if (from_stride == 1 && to_stride == 1) {
-      for (int64_t i = 0; i < count; ++i) to[i] = CombineStored<combiner, T>(to[i], from[i]);
-    } else {
-      for (int64_t i = 0; i < count; ++i) {
-        T& stored = to[i * to_stride];
-        stored = CombineStored<combiner, T>(stored, from[i * from_stride]);
-      }
     }
   }
 };
@@ -266,16 +286,11 @@ class ScatterKernel final : public Kernel {
     if (!in_place) {
       CopyStrided(to.dtype, to.extents, base.data, base.strides, to.data, to.strides);
     }
-    VisitCombiner(combiner_, [&](auto tag) {
-      VisitDType(to.dtype, [&]<class T>(TypeTag<T>) {
-        Apply<decltype(tag)::value, T>(indices, updates, to);
-      });
-    });
+    Apply(indices, updates, to);
     return absl::OkStatus();
   }
 
  private:
-  template <Combiner combiner, class T>
   void Apply(const View& indices, const View& updates, const View& to) const {
     Extents window, from_strides, to_strides, limit;
     for (size_t i = 0; i < numbers_.window_axes.size(); ++i) {
@@ -285,6 +300,9 @@ class ScatterKernel final : public Kernel {
       limit.push_back(to.extents[numbers_.window_axes[i]]);
     }
     Extents first(window.size());
+    const int64_t element = SizeOf(to.dtype);
+    const LineLoop line = FindLineLoop(combiner_, to.dtype);
+    const Updates slice{line, element, window, from_strides, to_strides, first, limit};
     numbers_.ForEachSlice(indices, updates, to.rank(), [&](const Extents& start, int64_t offset) {
       int64_t target = 0;
       size_t next_window_axis = 0;
@@ -299,8 +317,8 @@ class ScatterKernel final : public Kernel {
           target += start[axis] * to.strides[axis];
         }
       }
-      const Updates<combiner, T> slice{window, from_strides, to_strides, first, limit};
-      slice.Apply(0, updates.as<const T>() + offset, to.as<T>() + target);
+      slice.Apply(0, updates.as<const std::byte>() + offset * element,
+                  to.as<std::byte>() + target * element);
     });
   }
 

@@ -1,0 +1,55 @@
+#include "worker/device/cpu/factor/spectra.h"
+#include "worker/device/cpu/linalg/factorizations.h"
+#include "worker/device/cpu/linalg/matrices.h"
+
+namespace weir::cpu {
+namespace {
+
+class EighKernel final : public Kernel {
+ public:
+  std::string_view name() const override { return "eigh"; }
+  bool allocates_per_call() const override { return true; }
+
+  size_t ScratchBytes(absl::Span<const View> operands, absl::Span<const View>) const override {
+    const Matrices in = MatricesOf(operands[0]);
+    return VisitFactored(in.view.dtype, [&]<class W>(W) {
+      return BlockBytes<W>(in.rows, in.columns) + BlockBytes<double>(in.rows, 1);
+    });
+  }
+
+  absl::Status Run(const KernelCall& call) const override {
+    const absl::Status square = CheckSquare(call.operands[0]);
+    if (!square.ok()) return square;
+    const Matrices in = MatricesOf(call.operands[0]);
+    if (in.empty()) return absl::OkStatus();
+    VisitFactored(in.view.dtype, [&]<class W>(W) { RunOneByOne<W>(in, call); });
+    return absl::OkStatus();
+  }
+
+ private:
+  template <class W>
+  static void RunOneByOne(const Matrices& in, const KernelCall& call) {
+    const Matrices values = VectorsOf(call.results[0]), vectors = MatricesOf(call.results[1]);
+    Scratch scratch(call.scratch);
+    const Block<W> a = TakeBlock<W>(in.rows, in.columns, &scratch);
+    const Block<double> w = TakeBlock<double>(in.rows, 1, &scratch);
+    for (int64_t i = 0; i < in.count(); ++i) {
+      Load(in, i, a);
+      if (!avx2::Eigh<W>(a, w)) {
+        FillWithNan(a);
+        FillWithNan(w);
+      }
+      Store(w, values, i);
+      Store(a, vectors, i);
+    }
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeEigh(const KernelRequest& request) {
+  if (request.isa == Isa::kBaseline) return OnlyForAvx2();
+  return std::unique_ptr<Kernel>(new EighKernel());
+}
+
+}  // namespace weir::cpu
