@@ -81,6 +81,30 @@ DEFECTS = [
         "           return a == b;\n",
     ),
     (
+        "keys that come part by part fill one place of a table",
+        "worker/flow/keyed/key_table.h",
+        "(hash << kKeyPartBits) >> shift",
+        "(hash << 0) >> shift",
+    ),
+    (
+        "an entry behind one that is erased is lost",
+        "worker/flow/keyed/key_table.h",
+        "if (((at - home) & mask()) < ((at - gap) & mask())) continue;",
+        "if (((at - home) & mask()) <= ((at - gap) & mask())) continue;",
+    ),
+    (
+        "records of some batches are left out of a part",
+        "worker/flow/keyed/key_order.cc",
+        "    const Ordered& from = batches_[next_++];",
+        "    const Ordered& from = batches_[next_];\n    next_ += 2;",
+    ),
+    (
+        "the first row of a frame goes to no worker",
+        "worker/flow/frame_split.cc",
+        "end += owners[row] == worker ? 1 : 0;",
+        "end += owners[row] == worker && row > 0 ? 1 : 0;",
+    ),
+    (
         "the origin of a group is that of its first record",
         GROUPED,
         "    group.origin = std::min(group.origin, origins[row]);\n",

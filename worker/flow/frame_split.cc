@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "common/flow/key_hashes.h"
 #include "common/flow/record_rows.h"
+#include "worker/flow/gather_rows.h"
 
 namespace weir {
 namespace {
@@ -25,100 +27,89 @@ void AddFrames(RecordBatch batch, int rank, int64_t max_bytes, std::vector<Frame
   }
 }
 
-// Which worker each record of a batch goes to.
-class Owners {
+// The rows of a batch that go to each worker, in their order.
+class RowsOfWorkers {
  public:
   // `hashes_of(begin, out)` gives the hashes of rows from `begin` on.
   template <class HashesOf>
-  Owners(int64_t records, int workers, HashesOf hashes_of)
-      : owners_(static_cast<size_t>(records)), counts_(static_cast<size_t>(workers), 0) {
+  RowsOfWorkers(int64_t records, int workers, HashesOf hashes_of)
+      : rows_(static_cast<size_t>(records) + 1) {
     std::array<uint16_t, kKeyGroups> owner_of;
     for (int group = 0; group < kKeyGroups; ++group) {
       owner_of[group] = static_cast<uint16_t>(WorkerOfGroup(group, workers));
     }
+    std::vector<uint16_t> owners(static_cast<size_t>(records));
     std::array<uint64_t, 256> hashes;
-    for (size_t begin = 0; begin < owners_.size(); begin += hashes.size()) {
-      const size_t count = std::min(hashes.size(), owners_.size() - begin);
+    for (size_t begin = 0; begin < owners.size(); begin += hashes.size()) {
+      const size_t count = std::min(hashes.size(), owners.size() - begin);
       hashes_of(static_cast<int64_t>(begin), absl::MakeSpan(hashes.data(), count));
-      for (size_t i = 0; i < count; ++i) {
-        const uint16_t owner = owner_of[KeyGroupOf(hashes[i])];
-        owners_[begin + i] = owner;
-        ++counts_[owner];
-      }
+      for (size_t i = 0; i < count; ++i) owners[begin + i] = owner_of[KeyGroupOf(hashes[i])];
+    }
+    begins_.push_back(0);
+    if (workers <= kFewWorkers) {
+      ListOneByOne(owners, workers);
+    } else {
+      ListTogether(owners, workers);
     }
   }
 
-  // The rows of each worker, in their order.
-  std::vector<Tensor> Part(const Tensor& column) const {
-    const int64_t bytes = column.num_bytes() / column.extent(0);
-    if (bytes == 8) return PartAs<Word<8>>(column);
-    if (bytes == 4) return PartAs<Word<4>>(column);
-    std::vector<Tensor> parts = Allocated(column);
-    std::vector<std::byte*> ends = Begins<std::byte>(&parts);
-    const std::byte* in = column.raw_data();
-    for (const uint16_t owner : owners_) {
-      std::memcpy(ends[owner], in, bytes);
-      ends[owner] += bytes;
-      in += bytes;
-    }
-    return parts;
+  absl::Span<const uint32_t> of(int worker) const {
+    const size_t begin = begins_[worker];
+    return absl::MakeConstSpan(rows_).subspan(begin, begins_[worker + 1] - begin);
   }
 
  private:
-  template <int kBytes>
-  struct Word {
-    std::byte bytes[kBytes];
-  };
+  // With few workers a place in memory that says where the next row goes was written a moment ago,
+  // and each row would wait for the one before.
+  static constexpr int kFewWorkers = 8;
 
-  std::vector<Tensor> Allocated(const Tensor& column) const {
-    std::vector<Tensor> parts;
-    Extents extents(column.extents().begin(), column.extents().end());
-    for (const int64_t count : counts_) {
-      extents[0] = count;
-      parts.push_back(Tensor(column.dtype(), extents));
+  // A pass for each worker, without branches.
+  void ListOneByOne(const std::vector<uint16_t>& owners, int workers) {
+    size_t end = 0;
+    uint32_t* const rows = rows_.data();  // one place more than there are rows
+    for (int worker = 0; worker < workers; ++worker) {
+      for (size_t row = 0; row < owners.size(); ++row) {
+        rows[end] = static_cast<uint32_t>(row);
+        end += owners[row] == worker ? 1 : 0;
+      }
+      begins_.push_back(end);
     }
-    return parts;
   }
 
-  template <class Element>
-  std::vector<Element*> Begins(std::vector<Tensor>* parts) const {
-    std::vector<Element*> begins;
-    for (Tensor& part : *parts) {
-      begins.push_back(reinterpret_cast<Element*>(part.raw_mutable_data()));
+  void ListTogether(const std::vector<uint16_t>& owners, int workers) {
+    begins_.resize(static_cast<size_t>(workers) + 1, 0);
+    for (const uint16_t owner : owners) ++begins_[owner + 1];
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    std::vector<size_t> next(begins_.begin(), begins_.end() - 1);
+    for (size_t row = 0; row < owners.size(); ++row) {
+      rows_[next[owners[row]]++] = static_cast<uint32_t>(row);
     }
-    return begins;
   }
 
-  template <class Element>
-  std::vector<Tensor> PartAs(const Tensor& column) const {
-    std::vector<Tensor> parts = Allocated(column);
-    std::vector<Element*> ends = Begins<Element>(&parts);
-    const auto* in = reinterpret_cast<const Element*>(column.raw_data());
-    for (const uint16_t owner : owners_) *ends[owner]++ = *in++;
-    return parts;
-  }
-
-  std::vector<uint16_t> owners_;  // by row
-  std::vector<int64_t> counts_;   // by worker
+  std::vector<uint32_t> rows_;  // those of a worker behind those of the one before
+  std::vector<size_t> begins_;  // by worker
 };
+
+RecordBatch Rows(const RecordBatch& batch, absl::Span<const uint32_t> rows) {
+  const auto taken = [&](const Tensor& column) { return GatherRows(ColumnRows::Of(column), rows); };
+  RecordBatch part;
+  for (const Tensor& column : batch.columns) part.columns.push_back(taken(column));
+  part.origins = taken(batch.origins);
+  if (batch.weights) part.weights = taken(*batch.weights);
+  return part;
+}
 
 template <class HashesOf>
 void AddByHash(const RecordBatch& batch, int workers, int64_t max_bytes, HashesOf hashes_of,
                std::vector<FramePart>* parts) {
   if (workers == 1 || batch.empty()) return AddFrames(batch, 0, max_bytes, parts);
-  const Owners owners(batch.size(), workers, hashes_of);
-  std::vector<RecordBatch> batches(static_cast<size_t>(workers));
-  for (const Tensor& column : batch.columns) {
-    std::vector<Tensor> columns = owners.Part(column);
-    for (int r = 0; r < workers; ++r) batches[r].columns.push_back(std::move(columns[r]));
+  const RowsOfWorkers rows(batch.size(), workers, hashes_of);
+  for (int worker = 0; worker < workers; ++worker) {
+    const absl::Span<const uint32_t> of_worker = rows.of(worker);
+    if (of_worker.empty()) continue;
+    const bool is_all = static_cast<int64_t>(of_worker.size()) == batch.size();
+    AddFrames(is_all ? batch : Rows(batch, of_worker), worker, max_bytes, parts);
   }
-  std::vector<Tensor> origins = owners.Part(batch.origins);
-  for (int r = 0; r < workers; ++r) batches[r].origins = std::move(origins[r]);
-  if (batch.weights) {
-    std::vector<Tensor> weights = owners.Part(*batch.weights);
-    for (int r = 0; r < workers; ++r) batches[r].weights = std::move(weights[r]);
-  }
-  for (int r = 0; r < workers; ++r) AddFrames(std::move(batches[r]), r, max_bytes, parts);
 }
 
 }  // namespace

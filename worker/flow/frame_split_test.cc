@@ -44,24 +44,40 @@ TEST(SplitFrame, RowsOfAllColumnsStayTogetherAndInOrder) {
   }
   RecordBatch batch = MakeBatch({narrow, Numbers(kRecords).columns[0], wide});
   batch.weights = weights;
-  for (const int keys : {1, 2, 3}) {
-    const RecordRows rows(batch, keys);
-    std::vector<std::vector<int64_t>> expected(5);
-    for (int64_t row = 0; row < kRecords; ++row) {
-      expected[WorkerOfGroup(KeyGroupOf(rows.Hash(row)), 5)].push_back(row);
-    }
-    for (const FramePart& part :
-         SplitFrame(batch, {Routing::To::kKey, keys}, 0, 5, int64_t{1} << 20)) {
-      const RecordBatch taken = SelectRows(batch, expected[part.rank]);
-      ASSERT_EQ(part.batch.size(), taken.size());
-      const RecordRows got(part.batch);
-      const RecordRows want(taken);
-      for (int64_t row = 0; row < taken.size(); ++row) {
-        EXPECT_TRUE(got.Equal(row, want, row));
-        EXPECT_EQ(part.batch.origin(row), taken.origin(row));
-        EXPECT_EQ(part.batch.weight(row), taken.weight(row));
+  for (const int workers : {2, 5, 8, 9, 60}) {
+    for (const int keys : {1, 2, 3}) {
+      const RecordRows rows(batch, keys);
+      std::vector<std::vector<int64_t>> expected(workers);
+      for (int64_t row = 0; row < kRecords; ++row) {
+        expected[WorkerOfGroup(KeyGroupOf(rows.Hash(row)), workers)].push_back(row);
       }
+      int64_t records = 0;
+      for (const FramePart& part :
+           SplitFrame(batch, {Routing::To::kKey, keys}, 0, workers, int64_t{1} << 20)) {
+        const RecordBatch taken = SelectRows(batch, expected[part.rank]);
+        ASSERT_EQ(part.batch.size(), taken.size());
+        records += taken.size();
+        const RecordRows got(part.batch);
+        const RecordRows want(taken);
+        for (int64_t row = 0; row < taken.size(); ++row) {
+          EXPECT_TRUE(got.Equal(row, want, row));
+          EXPECT_EQ(part.batch.origin(row), taken.origin(row));
+          EXPECT_EQ(part.batch.weight(row), taken.weight(row));
+        }
+      }
+      EXPECT_EQ(records, kRecords);
     }
+  }
+}
+
+TEST(SplitFrame, RecordsOfOneKeyGoOnWithoutACopy) {
+  const Tensor keys = Tensor::Zeros(DType::kI64, {300}).Clone();
+  const RecordBatch batch = MakeBatch({keys, Numbers(300).columns[0]});
+  for (const int workers : {2, 20}) {
+    const auto parts = SplitFrame(batch, {Routing::To::kKey, 1}, 0, workers, int64_t{1} << 20);
+    ASSERT_EQ(parts.size(), 1u);
+    EXPECT_EQ(parts[0].batch.size(), 300);
+    EXPECT_EQ(parts[0].batch.columns[1].raw_data(), batch.columns[1].raw_data());
   }
 }
 

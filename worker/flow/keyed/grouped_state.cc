@@ -8,6 +8,7 @@
 #include "common/ops/scalar/integer.h"
 #include "worker/flow/frame_bounds.h"
 #include "worker/flow/gather_rows.h"
+#include "worker/flow/keyed/key_order.h"
 #include "worker/flow/keyed/merge_records.h"
 #include "worker/flow/keyed/sorted_records.h"
 
@@ -86,7 +87,7 @@ GroupedState::GroupedState(const FlowVertex& vertex, int keys,
       sent_rows_(WithoutFirst(type_, keys)) {}
 
 absl::Status GroupedState::Begin(Inputs inputs) {
-  WEIR_ASSIGN_OR_RETURN(const std::vector<RecordBatch> batches,
+  WEIR_ASSIGN_OR_RETURN(std::vector<RecordBatch> batches,
                         PrepareRecords(vertex_, std::move(inputs[0]), combiner_->needs_order()));
   if (!outlives_times() && Weights(batches) == WeightsOf::kAny) {
     combiner_ = make_combiner_(TakesBack::kYes);
@@ -94,8 +95,8 @@ absl::Status GroupedState::Begin(Inputs inputs) {
   ++time_;
   touched_.clear();
   next_ = 0;
-  for (const RecordBatch& batch : batches) WEIR_RETURN_IF_ERROR(AddBatch(batch));
-  return absl::OkStatus();
+  return AddInGoodOrder(std::move(batches), vertex_.input_types[0], keys_, index_,
+                        [this](const RecordBatch& batch) { return AddBatch(batch); });
 }
 
 absl::Status GroupedState::AddBatch(const RecordBatch& batch) {
@@ -126,10 +127,12 @@ void GroupedState::AddToGroups(const RecordBatch& batch, int64_t before) {
     touched_.resize(groups_.size());
     std::iota(touched_.begin() + before, touched_.end(), static_cast<uint32_t>(before));
   }
-  for (int64_t row = 0; row < batch.size(); ++row) {
-    Group& group = groups_[numbers_[row]];
+  const int64_t* weights = batch.weights ? batch.weights->data<int64_t>() : nullptr;
+  Group* const groups = groups_.data();
+  for (size_t row = 0; row < numbers_.size(); ++row) {
+    Group& group = groups[numbers_[row]];
     group.origin = std::min(group.origin, origins[row]);
-    group.weight = scalar::Add(group.weight, batch.weight(row));
+    group.weight = scalar::Add(group.weight, weights == nullptr ? 1 : weights[row]);
   }
 }
 

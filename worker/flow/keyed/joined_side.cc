@@ -20,10 +20,11 @@ absl::Status JoinedSide::Add(const RecordBatch& batch, absl::Span<const uint32_t
   const int64_t* origins = batch.origins.data<int64_t>();
   origins_.insert(origins_.end(), origins, origins + batch.size());
   if (batch.weights) {
+    if (weights_.empty()) weights_.resize(first, 1);
     const int64_t* weights = batch.weights->data<int64_t>();
     weights_.insert(weights_.end(), weights, weights + batch.size());
     takes_back_ |= std::any_of(weights, weights + batch.size(), [](int64_t w) { return w <= 0; });
-  } else {
+  } else if (has_weights()) {
     weights_.resize(size(), 1);
   }
   if (!keys.empty()) {
@@ -42,9 +43,10 @@ absl::Status JoinedSide::Add(const RecordBatch& batch, absl::Span<const uint32_t
 RecordBatch JoinedSide::Batch() const {
   std::vector<uint32_t> all(size());
   std::iota(all.begin(), all.end(), 0);
-  return {.columns = Columns(all, 0),
-          .origins = Tensor::FromSpan<int64_t>({size()}, origins_),
-          .weights = Tensor::FromSpan<int64_t>({size()}, weights_)};
+  RecordBatch batch = {.columns = Columns(all, 0),
+                       .origins = Tensor::FromSpan<int64_t>({size()}, origins_)};
+  if (has_weights()) batch.weights = Tensor::FromSpan<int64_t>({size()}, weights_);
+  return batch;
 }
 
 int64_t JoinedSide::bytes() const {

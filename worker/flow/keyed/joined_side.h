@@ -30,7 +30,8 @@ class JoinedSide {
   // Asks memory for what Before(record) will read.
   void Prefetch(uint32_t record) const { __builtin_prefetch(&before_[record]); }
   int64_t origin(uint32_t record) const { return origins_[record]; }
-  int64_t weight(uint32_t record) const { return weights_[record]; }
+  bool has_weights() const { return !weights_.empty(); }
+  int64_t weight(uint32_t record) const { return weights_.empty() ? 1 : weights_[record]; }
   // Columns from `first` on.
   std::vector<Tensor> Columns(absl::Span<const uint32_t> records, int first) const {
     return Gather(absl::MakeConstSpan(columns_).subspan(first), records);
@@ -51,7 +52,7 @@ class JoinedSide {
 
   std::vector<StoredColumn> columns_;
   TableVector<int64_t> origins_;
-  TableVector<int64_t> weights_;
+  TableVector<int64_t> weights_;  // none while all are 1
   TableVector<uint32_t> before_;
   TableVector<uint32_t> heads_;  // by key
   int64_t merged_size_ = 0;

@@ -2,72 +2,31 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
-#include <utility>
 
-#include "absl/hash/hash.h"
 #include "common/base/status.h"
 
 namespace weir {
-namespace {
-
-template <class Word>
-Word Load(const std::byte* data) {
-  Word word;
-  std::memcpy(&word, data, sizeof(word));
-  return word;
-}
-
-template <class Word>
-void HashWords(const std::byte* data, int64_t rows, uint64_t* hashes) {
-  for (int64_t row = 0; row < rows; ++row) {
-    hashes[row] = absl::HashOf(hashes[row], Load<Word>(data + row * sizeof(Word)));
-  }
-}
-
-}  // namespace
 
 KeyIndex::KeyIndex(const RecordType& type)
     : columns_(StoredColumns(type)),
-      is_word_(columns_.size() == 1 && columns_[0].stride == sizeof(uint64_t)),
-      numbers_(0, Hash{this}, Equal{this}) {}
+      are_words_(columns_.size() == 1 && KeyRows::IsWord(columns_[0].stride)) {}
 
-std::vector<KeyIndex::Source> KeyIndex::SourcesOf(absl::Span<const Tensor> columns) const {
-  std::vector<Source> sources;
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    sources.push_back({columns[i].raw_data(), columns_[i].stride});
+void KeyIndex::Read(Block* block) const {
+  const auto tags = absl::MakeSpan(block->tags, block->size);
+  if (!are_words_) {
+    block->rows.Hashes(block->begin, tags);
+    std::copy(tags.begin(), tags.end(), block->hashes);
+  } else {
+    block->rows.Words(block->begin, tags);
+    std::transform(tags.begin(), tags.end(), block->hashes, HashOfWord);
   }
-  return sources;
+  for (size_t i = 0; i < block->size; ++i) table_.Prefetch(block->hashes[i]);
 }
 
-void KeyIndex::HashRows(const std::vector<Source>& sources, int64_t begin, int64_t end,
-                        uint64_t* hashes) {
-  std::fill_n(hashes, end - begin, 0);
-  for (const Source& source : sources) {
-    const std::byte* data = source.data + begin * source.stride;
-    if (source.stride == sizeof(uint64_t)) {
-      HashWords<uint64_t>(data, end - begin, hashes);
-    } else if (source.stride == sizeof(uint32_t)) {
-      HashWords<uint32_t>(data, end - begin, hashes);
-    } else {
-      for (int64_t row = 0; row < end - begin; ++row) {
-        const auto* bytes = reinterpret_cast<const char*>(data + row * source.stride);
-        hashes[row] = absl::HashOf(hashes[row], std::string_view(bytes, source.stride));
-      }
-    }
-  }
-}
-
-bool KeyIndex::IsKey(uint32_t number, const Probe& probe) const {
+bool KeyIndex::IsKey(uint32_t number, const KeyRows& rows, int64_t row) const {
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const size_t stride = columns_[i].stride;
-    const std::byte* key = columns_[i].row(number);
-    const std::byte* row = (*probe.sources)[i].data + probe.row * stride;
-    if (stride == sizeof(uint64_t)) {
-      if (Load<uint64_t>(key) != Load<uint64_t>(row)) return false;
-    } else if (std::memcmp(key, row, stride) != 0) {
-      return false;
-    }
+    const StoredColumn& column = columns_[i];
+    if (std::memcmp(column.row(number), rows.row(i, row), column.stride) != 0) return false;
   }
   return true;
 }
@@ -79,7 +38,6 @@ uint32_t KeyIndex::NewNumber() {
     return number;
   }
   for (StoredColumn& column : columns_) column.rows.resize(column.rows.size() + column.stride);
-  if (!is_word_) hashes_.push_back(0);
   return static_cast<uint32_t>(limit_++);
 }
 
@@ -90,81 +48,52 @@ absl::Status KeyIndex::FindOrAdd(absl::Span<const Tensor> columns, int64_t rows,
         StrCat("there are ", limit_, " keys on this worker; up to ", kNone, " are possible"));
   }
   numbers->resize(rows);
-  if (is_word_) {
-    AddWords(columns[0].raw_data(), rows, numbers->data());
-  } else {
-    AddRows(SourcesOf(columns), rows, numbers->data());
+  const KeyRows keys(columns, static_cast<int64_t>(columns_.size()), rows);
+  for (int64_t begin = 0; begin < rows; begin += kBlock) {
+    Block block(keys, begin, std::min(kBlock, rows - begin));
+    Read(&block);
+    AddBlock(block, numbers->data() + begin);
   }
   return absl::OkStatus();
 }
 
-void KeyIndex::AddWords(const std::byte* words, int64_t rows, uint32_t* numbers) {
-  for (int64_t begin = 0; begin < rows; begin += kBlock) {
-    const int64_t end = std::min(begin + kBlock, rows);
-    for (int64_t row = begin; row < end; ++row) {
-      words_.prefetch(Load<uint64_t>(words + row * sizeof(uint64_t)));
-    }
-    for (int64_t row = begin; row < end; ++row) {
-      const auto word = Load<uint64_t>(words + row * sizeof(uint64_t));
-      const auto [found, is_new] = words_.try_emplace(word, kNone);
-      if (is_new) {
-        found->second = NewNumber();
-        std::memcpy(columns_[0].row(found->second), &word, sizeof(word));
+void KeyIndex::AddBlock(const Block& block, uint32_t* numbers) {
+  for (size_t i = 0; i < block.size; ++i) {
+    KeyTable::Entry& entry = table_.Find(block.hashes[i], IsRow(block, i));
+    uint32_t number = entry.number;
+    if (number == kNone) {
+      number = NewNumber();
+      for (size_t c = 0; c < columns_.size(); ++c) {
+        const std::byte* row = block.rows.row(c, block.begin + static_cast<int64_t>(i));
+        std::memcpy(columns_[c].row(number), row, columns_[c].stride);
       }
-      numbers[row] = found->second;
+      table_.Fill(&entry, block.hashes[i], {block.tags[i], number}, HashOfEntry());
     }
-  }
-}
-
-void KeyIndex::AddRows(const std::vector<Source>& sources, int64_t rows, uint32_t* numbers) {
-  uint64_t hashes[kBlock];
-  for (int64_t begin = 0; begin < rows; begin += kBlock) {
-    const int64_t end = std::min(begin + kBlock, rows);
-    HashRows(sources, begin, end, hashes);
-    for (int64_t row = begin; row < end; ++row) {
-      numbers_.prefetch(Probe{hashes[row - begin], &sources, row});
-    }
-    for (int64_t row = begin; row < end; ++row) {
-      const Probe probe{hashes[row - begin], &sources, row};
-      numbers[row] = *numbers_.lazy_emplace(probe, [&](const auto& construct) {
-        const uint32_t number = NewNumber();
-        hashes_[number] = probe.hash;
-        for (size_t i = 0; i < columns_.size(); ++i) {
-          const size_t stride = columns_[i].stride;
-          std::memcpy(columns_[i].row(number), sources[i].data + row * stride, stride);
-        }
-        construct(number);
-      });
-    }
+    numbers[i] = number;
   }
 }
 
 void KeyIndex::Find(absl::Span<const Tensor> columns, int64_t rows,
                     std::vector<uint32_t>* numbers) const {
   numbers->resize(rows);
-  const std::vector<Source> sources = SourcesOf(columns);
-  uint64_t hashes[kBlock];
+  const KeyRows keys(columns, static_cast<int64_t>(columns_.size()), rows);
   for (int64_t begin = 0; begin < rows; begin += kBlock) {
-    const int64_t end = std::min(begin + kBlock, rows);
-    if (!is_word_) HashRows(sources, begin, end, hashes);
-    for (int64_t row = begin; row < end; ++row) {
-      if (is_word_) {
-        const auto found = words_.find(Load<uint64_t>(sources[0].data + row * sizeof(uint64_t)));
-        (*numbers)[row] = found == words_.end() ? kNone : found->second;
-      } else {
-        const auto found = numbers_.find(Probe{hashes[row - begin], &sources, row});
-        (*numbers)[row] = found == numbers_.end() ? kNone : *found;
-      }
+    Block block(keys, begin, std::min(kBlock, rows - begin));
+    Read(&block);
+    uint32_t* const found = numbers->data() + begin;
+    for (size_t i = 0; i < block.size; ++i) {
+      found[i] = table_.Find(block.hashes[i], IsRow(block, i)).number;
     }
   }
 }
 
 void KeyIndex::Free(uint32_t number) {
-  if (is_word_) {
-    words_.erase(Load<uint64_t>(columns_[0].row(number)));
-  } else {
-    numbers_.erase(numbers_.find(number));
-  }
+  KeyRows key;
+  for (const StoredColumn& column : columns_) key.Add({column.row(number), column.stride});
+  Block block(key, 0, 1);
+  Read(&block);
+  const uint64_t hash = block.hashes[0];
+  table_.Erase(&table_.Find(hash, IsRow(block, 0)), hash, HashOfEntry());
   free_.push_back(number);
 }
 
@@ -177,10 +106,8 @@ int KeyIndex::Compare(uint32_t a, uint32_t b) const {
 }
 
 int64_t KeyIndex::bytes() const {
-  const size_t bytes = hashes_.capacity() * sizeof(uint64_t) + free_.capacity() * sizeof(uint32_t) +
-                       numbers_.capacity() * (sizeof(uint32_t) + 1) +
-                       words_.capacity() * (sizeof(std::pair<uint64_t, uint32_t>) + 1);
-  return BytesOf(columns_) + static_cast<int64_t>(bytes);
+  return BytesOf(columns_) + table_.bytes() +
+         static_cast<int64_t>(free_.capacity() * sizeof(uint32_t));
 }
 
 }  // namespace weir

@@ -7,6 +7,7 @@
 #include "common/ops/scalar/integer.h"
 #include "worker/flow/keyed/joined_side.h"
 #include "worker/flow/keyed/key_index.h"
+#include "worker/flow/keyed/key_order.h"
 #include "worker/flow/keyed/keyed_vertex.h"
 #include "worker/flow/keyed/merge_records.h"
 
@@ -28,7 +29,9 @@ class JoinState : public VertexState {
       now.new_keys.clear();
     }
     for (const int side : {1, 0}) {
-      for (const RecordBatch& batch : inputs[side]) WEIR_RETURN_IF_ERROR(Add(batch, side));
+      WEIR_RETURN_IF_ERROR(
+          AddInGoodOrder(std::move(inputs[side]), vertex_.input_types[side], keys_, *index_,
+                         [&](const RecordBatch& batch) { return Add(batch, side); }));
     }
     phase_ = kNewLeft;
     new_row_ = 0;
@@ -39,10 +42,10 @@ class JoinState : public VertexState {
   bool done() const override { return walks_.empty(); }
 
   absl::StatusOr<RecordBatch> Next(int64_t most) override {
-    std::vector<uint32_t> pairs[2];  // left and right records
-    while (!done() && static_cast<int64_t>(pairs[0].size()) < most) {
-      std::vector<uint32_t>& news = pairs[phase_ == kNewLeft ? 0 : 1];
-      std::vector<uint32_t>& olds = pairs[phase_ == kNewLeft ? 1 : 0];
+    for (std::vector<uint32_t>& records : pairs_) records.clear();
+    while (!done() && static_cast<int64_t>(pairs_[0].size()) < most) {
+      std::vector<uint32_t>& news = pairs_[phase_ == kNewLeft ? 0 : 1];
+      std::vector<uint32_t>& olds = pairs_[phase_ == kNewLeft ? 1 : 0];
       for (size_t i = 0; i < walks_.size() && static_cast<int64_t>(news.size()) < most;) {
         Walk& walk = walks_[i];
         news.push_back(walk.record);
@@ -58,11 +61,14 @@ class JoinState : public VertexState {
       }
       if (walks_.size() < kMostWalks / 2) FillWalks();
     }
-    return PairsOf(pairs[0], pairs[1]);
+    return PairsOf(pairs_[0], pairs_[1]);
   }
 
   int64_t bytes() const override {
-    int64_t bytes = index_->bytes();
+    int64_t bytes = index_->bytes() + static_cast<int64_t>(numbers_.capacity() * sizeof(uint32_t));
+    for (const std::vector<uint32_t>& records : pairs_) {
+      bytes += static_cast<int64_t>(records.capacity() * sizeof(uint32_t));
+    }
     for (const Side& side : sides_) {
       bytes +=
           side.records->bytes() + static_cast<int64_t>(side.new_keys.capacity() * sizeof(uint32_t));
@@ -97,7 +103,7 @@ class JoinState : public VertexState {
   }
 
   absl::Status Add(const RecordBatch& batch, int side) {
-    std::vector<uint32_t> keys;
+    std::vector<uint32_t>& keys = numbers_;
     WEIR_RETURN_IF_ERROR(index_->FindOrAdd(batch.columns, batch.size(), &keys));
     WEIR_RETURN_IF_ERROR(sides_[side].records->Add(batch, keys));
     sides_[side].new_keys.insert(sides_[side].new_keys.end(), keys.begin(), keys.end());
@@ -133,7 +139,8 @@ class JoinState : public VertexState {
     while (phase_ != kDone && walks_.size() < kMostWalks) {
       if (new_row_ == static_cast<int64_t>(now().new_keys.size())) {
         if (!walks_.empty()) return;
-        phase_ = phase_ == kNewLeft ? kNewRight : kDone;
+        const bool left_was_there = sides_[0].first_new > 0;
+        phase_ = phase_ == kNewLeft && left_was_there ? kNewRight : kDone;
         new_row_ = 0;
         continue;
       }
@@ -158,22 +165,21 @@ class JoinState : public VertexState {
 
   RecordBatch PairsOf(absl::Span<const uint32_t> left, absl::Span<const uint32_t> right) const {
     const auto size = static_cast<int64_t>(left.size());
-    RecordBatch batch = {.columns = sides_[0].records->Columns(left, 0),
-                         .origins = Tensor(DType::kI64, {size}),
-                         .weights = Tensor(DType::kI64, {size})};
-    for (Tensor& column : sides_[1].records->Columns(right, keys_)) {
-      batch.columns.push_back(std::move(column));
-    }
+    const JoinedSide& lefts = *sides_[0].records;
+    const JoinedSide& rights = *sides_[1].records;
+    RecordBatch batch = {.columns = lefts.Columns(left, 0), .origins = Tensor(DType::kI64, {size})};
+    for (Tensor& column : rights.Columns(right, keys_)) batch.columns.push_back(std::move(column));
     int64_t* origins = batch.origins.mutable_data<int64_t>();
-    int64_t* weights = batch.weights->mutable_data<int64_t>();
-    bool ones = true;
+    for (int64_t i = 0; i < size; ++i) origins[i] = lefts.origin(left[i]);
+    if (!lefts.has_weights() && !rights.has_weights()) return batch;
+    Tensor products(DType::kI64, {size});
+    int64_t* weights = products.mutable_data<int64_t>();
     for (int64_t i = 0; i < size; ++i) {
-      origins[i] = sides_[0].records->origin(left[i]);
-      weights[i] =
-          scalar::Multiply(sides_[0].records->weight(left[i]), sides_[1].records->weight(right[i]));
-      ones &= weights[i] == 1;
+      weights[i] = scalar::Multiply(lefts.weight(left[i]), rights.weight(right[i]));
     }
-    if (ones) batch.weights.reset();
+    if (!std::all_of(weights, weights + size, [](int64_t weight) { return weight == 1; })) {
+      batch.weights = std::move(products);
+    }
     return batch;
   }
 
@@ -184,6 +190,8 @@ class JoinState : public VertexState {
   Phase phase_ = kDone;
   int64_t new_row_ = 0;  // the next of the new records of the phase
   std::vector<Walk> walks_;
+  std::vector<uint32_t> numbers_;   // of the rows of a batch
+  std::vector<uint32_t> pairs_[2];  // left and right records that come out next
 };
 
 }  // namespace
