@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The cluster of deploy/docker-compose.yml for real: a coordinator and three workers in containers run
-# the digits job from this host, one worker is killed, and the two that are left run the next job.
+# the digits job and flows from this host, some of them with files on a volume, one worker is killed,
+# and the two that are left run the next job.
 # usage: tests/cluster/compose.sh     as root, or where the caller may use Docker
 set -euo pipefail
 if [ "$(id -u)" -ne 0 ] && ! docker info >/dev/null 2>&1; then
@@ -15,6 +16,8 @@ WEIR_PORT=$(free_port)
 WEIR_HTTP_PORT=$(free_port)
 export WEIR_PORT WEIR_HTTP_PORT WEIR_IMAGE=weir:test
 export COMPOSE_PROJECT_NAME=weir-test COMPOSE_FILE=deploy/docker-compose.yml
+# So little that most of what flows keep lies on disk.
+export WEIR_FILES=files WEIR_FLOW_MEMORY=64KiB
 server=127.0.0.1:$WEIR_PORT
 
 tear_down() {
@@ -44,6 +47,36 @@ examples_agree() {
     /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/flows/test_example_flows.py -k given_cluster
 }
 
+# Runs a command in the volume that all workers share.
+in_files() { # COMMAND...
+  docker run --rm -v weir-test_files:/var/lib/weir-files -w /var/lib/weir-files "$WEIR_IMAGE" "$@"
+}
+
+# Files of numbers, the k-th with k * 10000 of them, and a flow that copies each and counts all.
+make_files() {
+  cat >"$scratch/files.flow" <<'END'
+flow @files {
+  %numbers = read_files() {glob = "in/*.csv", types = ["i64[]"], epochs = "file"}
+  %copies = write_files(%numbers) {path = "out/copy-{epoch}.csv"}
+  %all = read_files() {glob = "in/*.csv", types = ["i64[]"]}
+  %once = distinct(%all)
+  %counts = count(%once) {keys = 0}
+  %written = write_files(%counts) {path = "out/count-{epoch}.csv"}
+}
+END
+  in_files bash -c 'mkdir in out && for k in 1 2 3 4 5; do
+      seq "$k" "$k" $((k * k * 10000)) >"in/$k.csv"
+    done'
+}
+
+files_agree() {
+  in_files bash -c 'rm -f out/*' &&
+    "$bin/weir" run "$scratch/files.flow" --server "$server" --timeout 300 &&
+    in_files bash -c 'set -e
+      for k in 1 2 3 4 5; do cmp "in/$k.csv" "out/copy-$((k - 1)).csv"; done
+      sort -u in/*.csv | wc -l | cmp - out/count-0.csv'
+}
+
 engine_start
 ensure_base_image
 need "the image builds" build_image
@@ -58,12 +91,15 @@ need "an embedded run gives the rows to compare with" \
   run_cnn "$scratch/embedded.npy" "$all_rows" --workers 2
 expect "three workers give the same bits" same_rows three
 expect "flows on three workers give the bits of the sequential executor" examples_agree
+need "the workers' volume takes files" make_files
+expect "flows on three workers read and write them" files_agree
 
 mapfile -t workers < <(compose ps -q worker)
 expect "one worker is killed" docker kill "${workers[0]}"
 expect "the coordinator notices" await workers_are "$server" 2
 expect "the two left give the same bits" same_rows two
 expect "flows on two workers give the same bits" examples_agree
+expect "and the same files" files_agree
 
 expect "another worker is asked to stop" docker stop "${workers[1]}"
 expect "it ends by itself with exit code 0" exit_code_is "${workers[1]}" 0

@@ -8,9 +8,11 @@ SUITE is `programs` (defect_list.py; random programs find them), `timely` (timel
 the tests of common/timely find them), `progress` (progress_defect_list.py; those of
 server/progress), `flows` (flow_defect_list.py; flows on simulated clusters, tests/cluster),
 `coordinator` (coordinator_defect_list.py; those of server/flows), `flow_language`
-(flow_language_defect_list.py; those of common/flow) or `vertices` (vertex_defect_list.py; those of
-worker/flow), all if not given. NAME picks the defects whose names contain it. Sources are changed
-in place and put back, so they must be committed, and nothing else may be built from them meanwhile.
+(flow_language_defect_list.py; those of common/flow), `vertices` (vertex_defect_list.py; those of
+worker/flow), or `spill` and `spill_flows` (spill_defect_list.py; those of worker/flow and flows on
+simulated clusters), all if not given. NAME picks the defects whose names contain it. Sources are
+changed in place and put back, so they must be committed, and nothing else may be built from them
+meanwhile.
 --check plants nothing: it only sees that each text stands once in its file. --why prints what
 disagreed, too.
 """
@@ -30,6 +32,7 @@ import defect_list
 import flow_defect_list
 import flow_language_defect_list
 import progress_defect_list
+import spill_defect_list
 import timely_defect_list
 import vertex_defect_list
 
@@ -121,6 +124,8 @@ SUITES = {  # name: (defects, what is built, what looks for one)
     "flow_progress": tests_of("weir_worker_test", flow_defect_list.PROGRESS_DEFECTS),
     "flow_language": tests_of("weir_flow_test", flow_language_defect_list.DEFECTS),
     "vertices": tests_of("weir_worker_test", vertex_defect_list.DEFECTS),
+    "spill": tests_of("weir_worker_test", spill_defect_list.DEFECTS),
+    "spill_flows": tests_of("weir_cluster_test", spill_defect_list.FLOW_DEFECTS),
 }
 
 

@@ -178,7 +178,7 @@ DEFECTS = [
     ),
     (
         "a part of a frame keeps the whole",
-        "worker/flow/keyed/kept_records.cc",
+        "worker/flow/own_records.cc",
         "  return memory > needed ? tensor.Clone() : tensor;",
         "  return memory > 100 * needed ? tensor.Clone() : tensor;",
     ),

@@ -7,6 +7,7 @@
 #include "common/base/status.h"
 #include "common/flow/flow_wire.h"
 #include "common/timely/outer_time.h"
+#include "worker/flow/own_records.h"
 
 namespace weir {
 namespace {
@@ -47,13 +48,17 @@ VertexSlot::VertexSlot(VertexId id, const FlowVertex& def, std::shared_ptr<Verte
 absl::Status VertexSlot::AddFrame(int input, Timestamp time, RecordBatch batch, int from_rank) {
   const int64_t bytes = batch.bytes();
   const int64_t records = batch.size();
+  FlowShare* memory = charge_.share();
+  // Parts of one batch go different ways, and those that stay must not keep the others in memory.
+  if (memory != nullptr && memory->kept_bytes() > memory->budget() / 4) {
+    batch = OwnRecords(std::move(batch));
+  }
   const bool is_first = queues_[input].empty();
   queues_[input].push_back(
       {next_number_++, std::move(time), std::move(batch), {}, from_rank, bytes, records});
   ++queued_frames_;
   queued_bytes_ += bytes;
   charge_.Set(charge_.bytes() + bytes);
-  FlowShare* memory = charge_.share();
   // What is the first goes next.
   if (memory == nullptr || is_first || bytes < kLeastSpilled || !memory->is_over()) {
     return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "worker/flow/own_records.h"
 
 namespace weir {
 namespace {
@@ -13,26 +14,10 @@ namespace {
 constexpr int64_t kSmallRecords = 1024;
 constexpr size_t kMostSmall = 128;
 constexpr int64_t kEnoughBytes = int64_t{1} << 20;
-// A view of memory that is so much larger is copied, so that the rest of it can go.
-constexpr double kSlack = 1.25;
 
 int64_t HeldBytes(const Tensor& tensor) {
   const int64_t memory = tensor.buffer() == nullptr ? 0 : tensor.buffer()->size();
   return memory + sizeof(Tensor) + sizeof(Buffer);
-}
-
-Tensor Own(const Tensor& tensor) {
-  if (tensor.buffer() == nullptr) return tensor;
-  const auto memory = static_cast<double>(tensor.buffer()->size());
-  const double needed = kSlack * static_cast<double>(tensor.num_bytes()) + Buffer::kAlignment;
-  return memory > needed ? tensor.Clone() : tensor;
-}
-
-RecordBatch Own(RecordBatch batch) {
-  for (Tensor& column : batch.columns) column = Own(column);
-  batch.origins = Own(batch.origins);
-  if (batch.weights) batch.weights = Own(*batch.weights);
-  return batch;
 }
 
 }  // namespace
@@ -60,7 +45,7 @@ void KeptRecords::PushBack(RecordBatch batch) {
 
 absl::Status KeptRecords::Add(RecordBatch batch, const RecordType& type) {
   if (batch.empty()) return absl::OkStatus();
-  batch = Own(std::move(batch));
+  batch = OwnRecords(std::move(batch));
   charge_.Set(bytes() + HeldBytes(batch));
   PushBack(std::move(batch));
   if (small_.size() >= kMostSmall || small_bytes_ >= EnoughBytes()) PutTogether(type);

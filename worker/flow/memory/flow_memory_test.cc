@@ -92,6 +92,32 @@ TEST(FlowMemory, HasNoFilesLeftWhenRecordsAreGone) {
   EXPECT_EQ(memory->flows(), 0);
 }
 
+// As records are read, not when all are; but in blocks, as each time is work for the disk.
+TEST(FlowMemory, GivesDiskSpaceBackInBlocks) {
+  constexpr int64_t kBlock = 4 << 20;
+  const auto memory = Memory();
+  auto share = memory->AddFlow();
+  std::vector<SpilledRecords> all;
+  const RecordBatch batch = Numbers(1 << 16);  // 1.2 MiB
+  for (int i = 0; i < 16; ++i) {
+    auto spilled = share->Spill(batch);
+    ASSERT_TRUE(spilled.ok()) << spilled.status();
+    all.push_back(*std::move(spilled));
+  }
+  const int64_t written = memory->spilled_bytes();
+  EXPECT_EQ(share->spilled_bytes(), written);
+  all.erase(all.begin());
+  EXPECT_LT(share->spilled_bytes(), written);
+  EXPECT_EQ(memory->spilled_bytes(), written) << "less than a block";
+  all.erase(all.begin(), all.begin() + 11);
+  EXPECT_EQ(memory->spilled_bytes(), written - 3 * kBlock);
+  all.clear();
+  EXPECT_EQ(share->spilled_bytes(), 0);
+  EXPECT_LT(memory->spilled_bytes(), kBlock);
+  share.reset();
+  EXPECT_EQ(memory->spilled_bytes(), 0);
+}
+
 TEST(FlowMemory, OfFlowsWithLittleStaysInMemory) {
   const auto memory = Memory();
   const auto large = memory->AddFlow();

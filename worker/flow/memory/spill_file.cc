@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -115,6 +116,7 @@ absl::StatusOr<std::unique_ptr<SpillFile>> SpillFile::Make(
 SpillFile::~SpillFile() {
   if (data_ != nullptr) munmap(data_, mapped_bytes_);
   if (fd_ >= 0) close(fd_);
+  directory_->Release(taken_bytes_.load(std::memory_order_relaxed));
 }
 
 absl::Status SpillFile::Write(int64_t offset, const std::byte* data, int64_t bytes) {
@@ -151,10 +153,19 @@ void SpillFile::AwaitWriteOut(int64_t offset, int64_t bytes) {
 }
 
 void SpillFile::Free(int64_t offset, int64_t bytes) {
-  const int64_t begin = UpToPage(offset);
-  const int64_t end = (offset + bytes) / kPage * kPage;
-  if (begin >= end) return;
-  fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin);
+  for (const int64_t end = offset + bytes; offset < end;) {
+    const int64_t block = offset / kBlockBytes;
+    const int64_t part = std::min(end, (block + 1) * kBlockBytes) - offset;
+    // Parts lie behind one another without gaps, so that is all of a block that was written.
+    if (not_needed_[block].fetch_add(part) + part == kBlockBytes) FreeBlock(block);
+    offset += part;
+  }
+}
+
+void SpillFile::FreeBlock(int64_t block) {
+  fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, block * kBlockBytes, kBlockBytes);
+  taken_bytes_.fetch_sub(kBlockBytes, std::memory_order_relaxed);
+  directory_->Release(kBlockBytes);
 }
 
 }  // namespace weir

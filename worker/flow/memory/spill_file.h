@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,7 +18,8 @@
 namespace weir {
 
 // Where the files are, and how many bytes of them there may be. Owned by all that have a file of
-// it; thread-safe.
+// it; thread-safe. What counts is disk space, so of records that were read as long as their part of
+// a file is not given back.
 class SpillDirectory {
  public:
   // `path`: a folder on a disk; empty: TMPDIR, /var/tmp or /tmp, the first that is one. `most`: so
@@ -46,8 +49,8 @@ class SpillDirectory {
 // One file of fixed size, all of it mapped.
 class SpillFile {
  public:
-  // kRead: written with Write only, each byte once. kTable: read and written in place; its disk
-  // space is taken at once, as what fails later would end the process.
+  // kRead: written with Write only, from the beginning, each byte once. kTable: read and written in
+  // place; its disk space is taken at once, as what fails later would end the process.
   enum class Use { kRead, kTable };
   // Errors: ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<SpillFile>> Make(std::shared_ptr<SpillDirectory> directory,
@@ -67,15 +70,25 @@ class SpillFile {
   void BeginWriteOut(int64_t offset, int64_t bytes);
   // Waits until a part is there.
   void AwaitWriteOut(int64_t offset, int64_t bytes);
-  // Gives the disk space of a part back.
+  // So many bytes more, which were reserved, will be written behind the others.
+  void Take(int64_t bytes) { taken_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  // Nobody needs a part any more. Disk space is given back in large blocks, once nothing of one is
+  // needed: each time costs the disk about as much as writing, and some file systems wait for it.
   void Free(int64_t offset, int64_t bytes);
 
  private:
+  static constexpr int64_t kBlockBytes = int64_t{4} << 20;
+
   SpillFile(std::shared_ptr<SpillDirectory> directory, int64_t bytes)
-      : directory_(std::move(directory)), bytes_(bytes) {}
+      : directory_(std::move(directory)),
+        bytes_(bytes),
+        not_needed_(static_cast<size_t>(bytes / kBlockBytes + 1)) {}
+  void FreeBlock(int64_t block);
 
   const std::shared_ptr<SpillDirectory> directory_;
   const int64_t bytes_;
+  std::vector<std::atomic<int64_t>> not_needed_;  // bytes of each block
+  std::atomic<int64_t> taken_bytes_{0};           // that are not given back
   int fd_ = -1;
   std::byte* data_ = nullptr;
   int64_t mapped_bytes_ = 0;

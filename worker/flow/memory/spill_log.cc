@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kFileBytes = int64_t{64} << 20;
 // Of what was written last, so much may still be in memory only.
 constexpr int64_t kMostUnwritten = int64_t{8} << 20;
+constexpr int64_t kWrittenTogether = int64_t{1} << 20;
 
 int64_t Aligned(int64_t bytes) {
   constexpr auto kAlignment = static_cast<int64_t>(Buffer::kAlignment);
@@ -30,7 +31,6 @@ std::vector<const Tensor*> PartsOf(const RecordBatch& batch) {
 
 SpilledBytes& SpilledBytes::operator=(SpilledBytes&& other) noexcept {
   Free();
-  directory_ = std::move(other.directory_);
   file_ = std::move(other.file_);
   counter_ = std::move(other.counter_);
   offset_ = other.offset_;
@@ -40,7 +40,6 @@ SpilledBytes& SpilledBytes::operator=(SpilledBytes&& other) noexcept {
 
 void SpilledBytes::Free() {
   if (file_ == nullptr) return;
-  directory_->Release(bytes_);
   counter_->bytes.fetch_sub(bytes_, std::memory_order_relaxed);
   // The last one takes the file with it.
   if (file_.use_count() > 1 && !counter_->all_ends.load(std::memory_order_relaxed)) {
@@ -93,7 +92,8 @@ absl::StatusOr<SpilledBytes> SpillLog::Place(int64_t bytes) {
   WEIR_RETURN_IF_ERROR(directory_->Reserve(bytes));
   count_->bytes.fetch_add(bytes, std::memory_order_relaxed);
   const auto made = [&](const std::shared_ptr<SpillFile>& file, int64_t offset) {
-    return SpilledBytes(directory_, file, count_, offset, bytes);
+    file->Take(bytes);
+    return SpilledBytes(file, count_, offset, bytes);
   };
   std::lock_guard lock(mutex_);
   if (file_ != nullptr && end_ + bytes <= file_->size()) {
@@ -130,23 +130,44 @@ absl::StatusOr<SpilledRecords> SpillLog::Write(const RecordBatch& batch) {
 }
 
 // Memory that waits for the disk cannot be given back, so there is only so much of it: who writes
-// faster than the disk waits here.
+// faster than the disk waits here. Small batches go to the disk together.
 void SpillLog::WriteOut(const std::shared_ptr<SpillFile>& file, int64_t offset, int64_t bytes) {
-  file->BeginWriteOut(offset, bytes);
   std::vector<Written> due;
+  Written begun;
   {
     std::lock_guard lock(mutex_);
-    written_.push_back({file, offset, bytes});
-    written_bytes_ += bytes;
+    begun = AddWritten({file, offset, bytes});
     while (written_bytes_ > kMostUnwritten && written_.size() > 1) {
       written_bytes_ -= written_.front().bytes;
       due.push_back(std::move(written_.front()));
       written_.pop_front();
     }
   }
+  if (const auto still = begun.file.lock()) still->BeginWriteOut(begun.offset, begun.bytes);
   for (const Written& part : due) {
     if (const auto still = part.file.lock()) still->AwaitWriteOut(part.offset, part.bytes);
   }
+}
+
+SpillLog::Written SpillLog::AddWritten(Written part) {
+  const bool same_file = !last_.file.owner_before(part.file) && !part.file.owner_before(last_.file);
+  Written before;
+  if (same_file) {
+    const int64_t end = std::max(last_.offset + last_.bytes, part.offset + part.bytes);
+    part.offset = std::min(last_.offset, part.offset);
+    part.bytes = end - part.offset;
+    if (part.bytes < kWrittenTogether) {
+      last_ = std::move(part);
+      return before;
+    }
+    before = std::move(part);
+    last_ = Written();
+  } else {
+    before = std::exchange(last_, std::move(part));
+  }
+  written_bytes_ += before.bytes;
+  if (before.bytes > 0) written_.push_back(before);
+  return before;
 }
 
 }  // namespace weir

@@ -28,13 +28,8 @@ class SpilledBytes {
   using Counter = std::shared_ptr<SpillCount>;
 
   SpilledBytes() = default;
-  SpilledBytes(std::shared_ptr<SpillDirectory> directory, std::shared_ptr<SpillFile> file,
-               Counter counter, int64_t offset, int64_t bytes)
-      : directory_(std::move(directory)),
-        file_(std::move(file)),
-        counter_(std::move(counter)),
-        offset_(offset),
-        bytes_(bytes) {}
+  SpilledBytes(std::shared_ptr<SpillFile> file, Counter counter, int64_t offset, int64_t bytes)
+      : file_(std::move(file)), counter_(std::move(counter)), offset_(offset), bytes_(bytes) {}
   SpilledBytes(SpilledBytes&& other) noexcept { *this = std::move(other); }
   SpilledBytes& operator=(SpilledBytes&& other) noexcept;
   ~SpilledBytes() { Free(); }
@@ -47,7 +42,6 @@ class SpilledBytes {
  private:
   void Free();
 
-  std::shared_ptr<SpillDirectory> directory_;
   std::shared_ptr<SpillFile> file_;
   Counter counter_;
   int64_t offset_ = 0;
@@ -97,12 +91,15 @@ class SpillLog {
 
   absl::StatusOr<SpilledBytes> Place(int64_t bytes);
   void WriteOut(const std::shared_ptr<SpillFile>& file, int64_t offset, int64_t bytes);
+  // Returns: what goes to the disk now; nothing if it is not enough yet.
+  Written AddWritten(Written part);
 
   const std::shared_ptr<SpillDirectory> directory_;
   const SpilledBytes::Counter count_;
   std::mutex mutex_;
   std::shared_ptr<SpillFile> file_;  // that the next batch goes to
   int64_t end_ = 0;                  // of what is in it
+  Written last_;                     // not on its way to the disk
   std::deque<Written> written_;      // that may not be on disk yet
   int64_t written_bytes_ = 0;
 };
