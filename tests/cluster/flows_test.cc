@@ -376,10 +376,10 @@ TEST(FlowsTest, TheStatusTellsOfTheEndAndOfAllThatPassed) {
   Feed(flow.get(), kWords);
   ASSERT_EQ(flow->CloseInput("words"), absl::OkStatus());
   TakeAll(flow.get());
-  // Workers say what they did when they are told of the end.
+  // Workers say what they did when they are told of the end, each by itself.
   const auto is_all = [&] {
     status = *session->GetFlow(flow->id());
-    return status.vertices(3).records() == 6;
+    return status.vertices(1).records() == 12 && status.vertices(3).records() == 6;
   };
   for (const absl::Time end = Soon(); !is_all() && absl::Now() < end;) {
     absl::SleepFor(absl::Milliseconds(5));
