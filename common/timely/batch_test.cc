@@ -207,7 +207,7 @@ TEST(CapabilityLedger, WhatIsHeldElsewhereIsNotLookedAt) {
       ASSERT_TRUE(job.ledger->Apply({{{job.in(v), {epoch}}, -1}, {{request, {epoch}}, 1}}).ok());
       ASSERT_LE(job.reachability->steps() - before, 4);
     }
-    EXPECT_EQ(job.ledger->held().size(), 1 + (epoch + 1) * kVertices);
+    EXPECT_EQ(job.ledger->held().size(), static_cast<size_t>(1 + (epoch + 1) * kVertices));
   }
 }
 
