@@ -1,6 +1,7 @@
 #include "server/flows/call_paths.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -31,6 +32,24 @@ std::set<VertexId> VerticesBefore(const Flow& flow, VertexId vertex, IsFollowed 
   return found;
 }
 
+// All ways to a place.
+class WaysTo {
+ public:
+  WaysTo(const JobProgress& job, LocationId to) : ways_(job.reachability().WaysTo(to)) {}
+
+  // Whether what is outstanding could result in something at that time there.
+  bool Lead(const Pointstamp& from, const Timestamp& time) const {
+    const Antichain<PathSummary>& ways = ways_[from.location.value()];
+    return std::any_of(ways.begin(), ways.end(), [&](const PathSummary& way) {
+      const std::optional<Timestamp> there = way.Apply(from.time);
+      return there.has_value() && LessEqual(*there, time);
+    });
+  }
+
+ private:
+  const std::vector<Antichain<PathSummary>> ways_;  // from each place
+};
+
 }  // namespace
 
 absl::StatusOr<std::vector<VertexId>> OtherInputsOf(const Flow& flow, VertexId input,
@@ -60,7 +79,7 @@ absl::StatusOr<std::vector<VertexId>> OtherInputsOf(const Flow& flow, VertexId i
 std::vector<VertexId> HeldUpBy(const JobProgress& job, absl::Span<const VertexId> others,
                                VertexId output, int64_t epoch) {
   const Topology& topology = job.topology();
-  const Pointstamp last = {topology.input(output, 0), Timestamp{epoch}};
+  const WaysTo ways(job, topology.input(output, 0));
   std::vector<Pointstamp> open;   // at other inputs
   std::vector<Pointstamp> waits;  // until a time is complete
   for (int i = 0; i < topology.num_locations(); ++i) {
@@ -69,7 +88,7 @@ std::vector<VertexId> HeldUpBy(const JobProgress& job, absl::Span<const VertexId
     const bool is_other = place.kind == PortLocation::Kind::kOutput &&
                           std::count(others.begin(), others.end(), place.port.vertex) > 0;
     for (const auto& [time, count, since] : job.tracker().outstanding(location).counts()) {
-      if (count <= 0 || !job.reachability()->CouldResultIn(location, time, last)) continue;
+      if (count <= 0 || !ways.Lead({location, time}, Timestamp{epoch})) continue;
       if (is_other) {
         open.push_back({location, time});
       } else if (place.kind == PortLocation::Kind::kRequest) {
@@ -83,13 +102,14 @@ std::vector<VertexId> HeldUpBy(const JobProgress& job, absl::Span<const VertexId
   const auto is_held = [&](const Pointstamp& wait) {
     const VertexId vertex = topology.location(wait.location).port.vertex;
     const auto inputs = static_cast<int>(topology.graph().vertex(vertex).inputs.size());
-    return std::any_of(open.begin(), open.end(), [&](const Pointstamp& from) {
-      for (int i = 0; i < inputs; ++i) {
-        const Pointstamp at = {topology.input(vertex, i), wait.time};
-        if (job.reachability()->CouldResultIn(from.location, from.time, at)) return true;
+    for (int i = 0; i < inputs; ++i) {
+      const WaysTo there(job, topology.input(vertex, i));
+      if (std::any_of(open.begin(), open.end(),
+                      [&](const Pointstamp& from) { return there.Lead(from, wait.time); })) {
+        return true;
       }
-      return false;
-    });
+    }
+    return false;
   };
   if (!std::all_of(waits.begin(), waits.end(), is_held)) return {};
   std::set<VertexId> held_by;
