@@ -8,6 +8,8 @@
 namespace weir {
 namespace {
 
+// As many hops from what an activation makes to what it took.
+constexpr int kNear = 2;
 // Of a counter that is dropped on the way.
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
 
@@ -56,6 +58,7 @@ void Reachability::SetCauses(absl::Span<const Change> changes) {
 }
 
 bool Reachability::HasCause(const Pointstamp& to, HeldAt held) {
+  if (FallsNear(to.location, to.time, kNear)) return true;
   ++searches_;
   entries_.clear();
   bounds_.assign(to.time.coordinates().begin(), to.time.coordinates().end());
@@ -64,7 +67,7 @@ bool Reachability::HasCause(const Pointstamp& to, HeldAt held) {
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry entry = entries_[i];
     ++steps_;
-    if (IsCause(entry, held)) return true;
+    if (Falls(entry) || IsHeld(entry, held)) return true;
     for (const BackHop& back : topology_->hops_to(entry.location)) {
       const Hop& hop = topology_->hop(back);
       const int64_t bound = hop.keeps_time ? entry.bound
@@ -106,16 +109,36 @@ int64_t Reachability::BoundBefore(const PathSummary& summary, int64_t bound, int
   return before;
 }
 
-bool Reachability::IsCause(const Entry& entry, HeldAt held) {
-  const Mark& mark = marks_[entry.location.value()];
+bool Reachability::FallsNear(LocationId location, const Timestamp& time, int hops) {
+  ++steps_;
+  const Mark& mark = marks_[location.value()];
   if (mark.causes == cause_sets_) {
     for (size_t i = mark.cause; i < causes_.size(); ++i) {
       const Pointstamp& cause = causes_[i].key;
-      // They are sorted: whatever follows has a later epoch, too.
-      if (cause.location != entry.location || cause.time[0] > bounds_[entry.bound]) break;
-      if (causes_[i].delta < 0 && IsWithin(cause.time, entry.bound)) return true;
+      if (cause.location != location) break;
+      if (causes_[i].delta < 0 && LessEqual(cause.time, time)) return true;
     }
   }
+  if (hops == 0) return false;
+  for (const BackHop& back : topology_->hops_to(location)) {
+    if (topology_->hop(back).keeps_time && FallsNear(back.from, time, hops - 1)) return true;
+  }
+  return false;
+}
+
+bool Reachability::Falls(const Entry& entry) {
+  const Mark& mark = marks_[entry.location.value()];
+  if (mark.causes != cause_sets_) return false;
+  for (size_t i = mark.cause; i < causes_.size(); ++i) {
+    const Pointstamp& cause = causes_[i].key;
+    // They are sorted: whatever follows has a later epoch, too.
+    if (cause.location != entry.location || cause.time[0] > bounds_[entry.bound]) break;
+    if (causes_[i].delta < 0 && IsWithin(cause.time, entry.bound)) return true;
+  }
+  return false;
+}
+
+bool Reachability::IsHeld(const Entry& entry, HeldAt held) {
   if (topology_->location(entry.location).kind == PortLocation::Kind::kInput) return false;
   const Frontier* const least = held(entry.location);
   if (least == nullptr) return false;

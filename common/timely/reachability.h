@@ -67,7 +67,12 @@ class Reachability {
   void Reach(LocationId location, int64_t bound);
   // Returns: the bound in front of a way with this summary; -1 if no time is early enough.
   int64_t BoundBefore(const PathSummary& summary, int64_t bound, int size);
-  bool IsCause(const Entry& entry, HeldAt held);
+  // Whether a cause is at most so many hops away, none of which changes times: looked at first, as
+  // mostly one is, and nothing is noted on the way.
+  bool FallsNear(LocationId location, const Timestamp& time, int hops);
+  // Whether a cause, or something held, is at an entry.
+  bool Falls(const Entry& entry);
+  bool IsHeld(const Entry& entry, HeldAt held);
   bool IsWithin(const Timestamp& time, int64_t bound);
 
   std::shared_ptr<const Topology> topology_;
