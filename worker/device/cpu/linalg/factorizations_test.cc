@@ -75,6 +75,22 @@ TEST(Factorizations, OfLargeMatricesAgreeWithTheReference) {
   }
 }
 
+// Squares of the elements are no numbers.
+TEST(Factorizations, OfLargeElementsAgreeWithTheReference) {
+  for (DType dtype : {DType::kF64, DType::kC128}) {
+    for (int64_t n : {3, 70}) {
+      const std::string type = TypeOf(dtype, n, n);
+      const Tensor x = Rand(dtype, {2, n, n}, -1e160, 1e160).Make(3);
+      Check(StrCat("func @main(%x: ", type, ") -> (", type,
+                   ") { %q, %r = qr(%x) {full_matrices = false} return %q }"),
+            {x}, 1e-9);
+      Check(StrCat("func @main(%x: ", type, ") -> (", type,
+                   ") { %q, %r = qr(%x) {full_matrices = false} return %r }"),
+            {x}, 1e151);
+    }
+  }
+}
+
 TEST(Factorizations, OfPositiveMatricesAgreeWithTheReference) {
   for (DType dtype : {DType::kF32, DType::kF64, DType::kC64, DType::kC128}) {
     for (int64_t n : {10, 64, 65, 130}) {
