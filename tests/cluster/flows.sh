@@ -102,6 +102,7 @@ whole() {
   local files
   mapfile -t files < <(printf '%s\n' "$data"/in/*.csv | LC_ALL=C sort)
   for copy in "$data"/out/copy-*; do
+    [ -e "$copy" ] || continue  # there is none
     epoch=${copy##*copy-} && epoch=${epoch%.csv}
     cmp "${files[$((10#$epoch))]}" "$copy" || return 1
   done

@@ -2,19 +2,12 @@
 # a bound, reads the CLI's reports, and makes a folder `scratch` that the test removes. A test ends with
 # `finish`, which prints the closing line and sets the exit code.
 
-# A script that is read while it runs shares its place in the file with what it starts, and was seen to leave
-# out a line on a busy machine: it is read as a whole first.
-if [ -z "${WEIR_TEST_IS_READ:-}" ]; then
-  WEIR_TEST_IS_READ=1 exec bash -c "$(cat "$0")" "$0" "$@"
-fi
-unset WEIR_TEST_IS_READ
-
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 preset=${WEIR_PRESET:-release}
 bin=$PWD/build/$preset/bin
 digits=tests/data/digits
 all_rows=1797
-passed=0 failed=0
+begun=0 passed=0 failed=0
 
 for program in weir weir-server weir-worker; do
   [ -x "$bin/$program" ] || {
@@ -28,6 +21,7 @@ scratch=$(mktemp -d)
 expect() {
   local text=$1
   shift
+  begun=$((begun + 1))
   if "$@" >"$scratch/output" 2>&1; then
     passed=$((passed + 1))
     echo "ok      $text"
@@ -108,8 +102,12 @@ run_cnn() {
   "$bin/weir" run "$digits/cnn.onnx" --in "image=$out.in.npy" --map image --out "logits=$out" "$@"
 }
 
-# finish: the closing line.
+# finish: the closing line. An error of an expansion ends a command and not the script, so a test may
+# begin and say nothing: that is a failure.
 finish() {
+  local silent=$((begun - passed - failed))
+  failed=$((failed + silent))
+  [ "$silent" -eq 0 ] || echo "FAILED  $silent that began and came to no end"
   echo "$name: $passed passed, $failed failed"
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
