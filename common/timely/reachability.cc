@@ -13,6 +13,19 @@ constexpr int kNear = 2;
 // Of a counter that is dropped on the way.
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
 
+// Whether something falls, from the first change of a location on, at an epoch up to `latest` and
+// at a time that is early enough.
+template <class IsEarly>
+bool AnyFalls(absl::Span<const Change> changes, LocationId location, int64_t latest,
+              const IsEarly& is_early) {
+  for (const auto& [at, delta] : changes) {
+    // They are sorted: whatever follows has a later epoch, too.
+    if (at.location != location || at.time[0] > latest) return false;
+    if (delta < 0 && is_early(at.time)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Reachability::Reachability(std::shared_ptr<const Topology> topology)
@@ -112,12 +125,10 @@ int64_t Reachability::BoundBefore(const PathSummary& summary, int64_t bound, int
 bool Reachability::FallsNear(LocationId location, const Timestamp& time, int hops) {
   ++steps_;
   const Mark& mark = marks_[location.value()];
-  if (mark.causes == cause_sets_) {
-    for (size_t i = mark.cause; i < causes_.size(); ++i) {
-      const Pointstamp& cause = causes_[i].key;
-      if (cause.location != location) break;
-      if (causes_[i].delta < 0 && LessEqual(cause.time, time)) return true;
-    }
+  const auto is_early = [&](const Timestamp& cause) { return LessEqual(cause, time); };
+  if (mark.causes == cause_sets_ &&
+      AnyFalls(causes_.subspan(mark.cause), location, time[0], is_early)) {
+    return true;
   }
   if (hops == 0) return false;
   for (const BackHop& back : topology_->hops_to(location)) {
@@ -128,14 +139,9 @@ bool Reachability::FallsNear(LocationId location, const Timestamp& time, int hop
 
 bool Reachability::Falls(const Entry& entry) {
   const Mark& mark = marks_[entry.location.value()];
-  if (mark.causes != cause_sets_) return false;
-  for (size_t i = mark.cause; i < causes_.size(); ++i) {
-    const Pointstamp& cause = causes_[i].key;
-    // They are sorted: whatever follows has a later epoch, too.
-    if (cause.location != entry.location || cause.time[0] > bounds_[entry.bound]) break;
-    if (causes_[i].delta < 0 && IsWithin(cause.time, entry.bound)) return true;
-  }
-  return false;
+  const auto is_early = [&](const Timestamp& cause) { return IsWithin(cause, entry.bound); };
+  return mark.causes == cause_sets_ &&
+         AnyFalls(causes_.subspan(mark.cause), entry.location, bounds_[entry.bound], is_early);
 }
 
 bool Reachability::IsHeld(const Entry& entry, HeldAt held) {

@@ -40,9 +40,9 @@ flow @doubles {
 
 Tensor Record(float x) { return Tensor::Of<float>({2}, {x, x + 0.5f}); }
 
-std::string Deploy(Session* session) {
+std::string Deploy(Session* session, const std::string& text = kDouble) {
   v1::DeployRequest request;
-  request.set_flow(kDouble);
+  request.set_flow(text);
   auto deployed = session->Deploy(request);
   EXPECT_TRUE(deployed.ok()) << deployed.status();
   return deployed->job().id();
@@ -159,11 +159,7 @@ TEST(FlowCalls, OneCallerHasManyUnderWayOverGrpc) {
 std::string DeploySlow(Session* session) {
   std::string text = kDouble;
   text.replace(text.find("max_wait_us = 500"), 17, "max_wait_us = 60000000");
-  v1::DeployRequest request;
-  request.set_flow(text);
-  auto deployed = session->Deploy(request);
-  EXPECT_TRUE(deployed.ok()) << deployed.status();
-  return deployed->job().id();
+  return Deploy(session, text);
 }
 
 void CheckEndsOfCallers(Session* session) {
@@ -220,12 +216,8 @@ flow @look_up {
 
 TEST(FlowCalls, AreAnsweredOrRefusedWhileAnotherInputIsOpen) {
   const std::shared_ptr<Session> session = Here();
-  v1::DeployRequest deploy;
-  deploy.set_flow(kLookUp);
-  const auto deployed = session->Deploy(deploy);
-  ASSERT_TRUE(deployed.ok()) << deployed.status();
   v1::CallFlowRequest request;
-  request.set_id(deployed->job().id());
+  request.set_id(Deploy(session.get(), kLookUp));
   request.set_input("in");
   request.set_output("out");
   const auto call = [&](int64_t key) {
@@ -255,12 +247,8 @@ TEST(FlowCalls, AreAnsweredOrRefusedWhileAnotherInputIsOpen) {
 
 TEST(FlowCalls, AreRefusedWhereAnswersCouldNotBeTold) {
   const std::shared_ptr<Session> session = Here();
-  v1::DeployRequest deploy;
-  deploy.set_flow(kLookUp);
-  const auto deployed = session->Deploy(deploy);
-  ASSERT_TRUE(deployed.ok()) << deployed.status();
   v1::CallFlowRequest request;
-  request.set_id(deployed->job().id());
+  request.set_id(Deploy(session.get(), kLookUp));
   request.set_input("in");
   request.set_output("mixed");
   const Tensor key = Tensor::Scalar<int64_t>(1);

@@ -1,13 +1,20 @@
-// Comparing records in tests, whatever the order in which they came. Stateless.
+// Types of records in tests, and comparing records in any order. Stateless.
 #ifndef WEIR_WORKER_FLOW_RECORDS_TESTING_H_
 #define WEIR_WORKER_FLOW_RECORDS_TESTING_H_
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "common/flow/record_batch.h"
+#include "common/flow/vertex_kind.h"
 
 namespace weir {
+
+// REQUIRES: the columns have types.
+inline RecordType TypeOf(const std::vector<std::string>& columns) {
+  return RecordTypeFrom(columns).value();
+}
 
 // Rows of a batch in an order that does not depend on how they came, and weights written down.
 inline RecordBatch Canonical(RecordBatch batch) {

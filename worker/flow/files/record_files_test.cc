@@ -22,10 +22,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-RecordType TypeOf(const std::vector<std::string>& columns) {
-  return RecordTypeFrom(columns).value();
-}
-
 // All records, `most` at a time at the most, or why not.
 absl::StatusOr<RecordBatch> ReadAll(FileFormat format, const RecordType& type,
                                     const std::string& bytes, int64_t most = int64_t{1} << 40,

@@ -15,12 +15,6 @@
 namespace weir {
 namespace {
 
-RecordType TypeOf(const std::vector<std::string>& columns) {
-  RecordType type;
-  for (const std::string& column : columns) type.push_back(*TensorType::Parse(column));
-  return type;
-}
-
 // Keys come and go in blocks of all sizes; a map of their bytes says which number each has.
 void Check(const std::vector<std::string>& columns, uint64_t seed) {
   const RecordType type = TypeOf(columns);

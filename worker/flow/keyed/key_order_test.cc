@@ -15,12 +15,6 @@
 namespace weir {
 namespace {
 
-RecordType TypeOf(const std::vector<std::string>& columns) {
-  RecordType type;
-  for (const std::string& column : columns) type.push_back(*TensorType::Parse(column));
-  return type;
-}
-
 size_t PartOf(const RecordBatch& batch, int keys, int64_t row) {
   uint64_t hash = 0;
   KeyRows(batch.columns, keys, batch.size()).Hashes(row, {&hash, 1});

@@ -1,3 +1,4 @@
+#include "common/base/status.h"
 #include "worker/device/cpu/factor/spectra.h"
 #include "worker/device/cpu/linalg/factorizations.h"
 #include "worker/device/cpu/linalg/matrices.h"
@@ -18,8 +19,7 @@ class EighKernel final : public Kernel {
   }
 
   absl::Status Run(const KernelCall& call) const override {
-    const absl::Status square = CheckSquare(call.operands[0]);
-    if (!square.ok()) return square;
+    WEIR_RETURN_IF_ERROR(CheckSquare(call.operands[0]));
     const Matrices in = MatricesOf(call.operands[0]);
     if (in.empty()) return absl::OkStatus();
     VisitFactored(in.view.dtype, [&]<class W>(W) { RunOneByOne<W>(in, call); });
