@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -120,11 +122,32 @@ constexpr bool kKeepsBlocks = false;  // so that use after the end is seen
 constexpr bool kKeepsBlocks = true;
 #endif
 
+// Small memory, from malloc. Not from aligned_alloc: that of glibc looks for a larger piece and
+// gives the rest back, so it cannot use what was freed with the same size, and memory that comes
+// and goes leaves ever more behind.
+void* AllocateSmall(size_t padded) {
+  void* const whole = std::malloc(padded + kMemoryAlignment);
+  if (whole == nullptr) return nullptr;
+  const auto begin = reinterpret_cast<uintptr_t>(whole);
+  // malloc aligns to 16 at least, so there is room for a pointer in front.
+  const size_t skipped = kMemoryAlignment - begin % kMemoryAlignment;
+  std::byte* const memory = static_cast<std::byte*>(whole) + skipped;
+  std::memcpy(memory - sizeof(whole), &whole, sizeof(whole));
+  return memory;
+}
+
+void FreeSmall(void* memory) {
+  if (memory == nullptr) return;
+  void* whole = nullptr;
+  std::memcpy(&whole, static_cast<std::byte*>(memory) - sizeof(whole), sizeof(whole));
+  std::free(whole);
+}
+
 }  // namespace
 
 void* AllocateAligned(size_t bytes) {
   const size_t padded = Padded(bytes);
-  if (padded < kMapBytes) return std::aligned_alloc(kMemoryAlignment, padded);
+  if (padded < kMapBytes) return AllocateSmall(padded);
   if (kKeepsBlocks) {
     if (void* kept = FreedBlocks::Get().Take(padded)) return kept;
   }
@@ -139,7 +162,7 @@ void* AllocateAligned(size_t bytes) {
 void FreeAligned(void* memory, size_t bytes) {
   const size_t padded = Padded(bytes);
   if (padded < kMapBytes) {
-    std::free(memory);
+    FreeSmall(memory);
   } else if (kKeepsBlocks) {
     FreedBlocks::Get().Put(memory, padded);
   } else {

@@ -20,6 +20,12 @@ struct CoordinatorMail {
   std::vector<Tensor> payloads;
 };
 
+int64_t BytesOf(const std::vector<Tensor>& payloads) {
+  int64_t bytes = 0;
+  for (const Tensor& tensor : payloads) bytes += tensor.num_bytes();
+  return bytes;
+}
+
 // Of each function that a vertex calls, by name.
 std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> ReferenceFunctions(
     const Flow& flow) {
@@ -38,11 +44,14 @@ class FlowSimulation::Worker : public FlowTableOutbox {
  public:
   // How long calls take does not matter: all are handed over, or all but the first of each vertex
   // run at once.
-  Worker(int workers, int rank, bool hands_over)
+  Worker(int workers, int rank, bool hands_over, int64_t link_bytes)
       : table("w" + std::to_string(rank), 2, this,
               hands_over ? 0 : std::numeric_limits<int64_t>::max()),
         mail(workers),
-        rank(rank) {}
+        mail_bytes(workers, 0),
+        tells_room(workers, false),
+        rank(rank),
+        link_bytes(link_bytes) {}
 
   void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
     const bool is_of_the_end = message.has_flow_stopped() || message.has_flow_report();
@@ -52,8 +61,12 @@ class FlowSimulation::Worker : public FlowTableOutbox {
   void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,
                   std::vector<Tensor> payloads) override {
     if (is_stopped) ++sent_after_stop;
-    mail[peer.worker_id() - 1].push_back({message, std::move(payloads)});
+    const uint64_t to = peer.worker_id() - 1;
+    mail_bytes[to] += BytesOf(payloads);
+    mail[to].push_back({message, std::move(payloads)});
   }
+  bool HasRoom(const v1::Peer& peer) override { return HasRoomTo(peer.worker_id() - 1); }
+  bool HasRoomTo(size_t to) const { return link_bytes == 0 || mail_bytes[to] < link_bytes; }
   void RunCall(std::unique_ptr<FlowCall> call) override {
     if (is_stopped) ++sent_after_stop;
     calls.push_back(std::move(call));
@@ -64,6 +77,8 @@ class FlowSimulation::Worker : public FlowTableOutbox {
   std::deque<std::function<void(absl::Time now)>> inbox;  // from the coordinator
   std::deque<CoordinatorMail> to_coordinator;
   std::vector<std::deque<PeerMail>> mail;  // by the rank that it goes to
+  std::vector<int64_t> mail_bytes;
+  std::vector<bool> tells_room;  // by rank: a link was full and is not
   void Take(const v1::CoordinatorMessage& message, std::vector<Tensor> payloads) {
     inbox.push_back([this, message, payloads = std::move(payloads)](absl::Time now) {
       is_stopped = is_stopped || message.has_stop_flow();
@@ -76,6 +91,7 @@ class FlowSimulation::Worker : public FlowTableOutbox {
   bool is_stopped = false;  // was told to
   int64_t sent_after_stop = 0;
   const int rank;
+  const int64_t link_bytes;
 };
 
 FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options)
@@ -110,10 +126,10 @@ FlowSimulation::FlowSimulation(std::shared_ptr<const Flow> flow, Options options
       EXPECT_TRUE(memory.ok()) << memory.status();
       flow_setup.memory = (*memory)->AddFlow();
     }
-    Worker* worker =
-        workers_
-            .emplace_back(std::make_unique<Worker>(options_.workers, rank, options_.seed % 2 == 0))
-            .get();
+    Worker* worker = workers_
+                         .emplace_back(std::make_unique<Worker>(
+                             options_.workers, rank, options_.seed % 2 == 0, options_.link_bytes))
+                         .get();
     worker->inbox.push_back([this, worker, flow_setup](absl::Time now) {
       worker->table.Deploy(kJob, options_.generation, flow_setup, now);
     });
@@ -204,6 +220,7 @@ std::vector<FlowSimulation::Choice> FlowSimulation::Choices() {
     if (worker.has_work) choices.push_back({Event::kWork, a});
     for (int b = 0; b < options_.workers; ++b) {
       if (!worker.mail[b].empty()) choices.push_back({Event::kToPeer, a, b});
+      if (worker.tells_room[b]) choices.push_back({Event::kRoom, a, b});
     }
   }
   if (has_news_) choices.push_back({Event::kPropagate});
@@ -224,6 +241,11 @@ bool FlowSimulation::Step() {
     }
   }
   most_queued_bytes_ = std::max(most_queued_bytes_, queued);
+  for (const auto& worker : workers_) {
+    for (const int64_t bytes : worker->mail_bytes) {
+      most_link_bytes_ = std::max(most_link_bytes_, bytes);
+    }
+  }
   return true;
 }
 
@@ -239,13 +261,13 @@ void FlowSimulation::Do(const Choice& choice) {
     }
     case Event::kToCoordinator:
       return TakeAtCoordinator(choice.a);
-    case Event::kToPeer: {
-      std::deque<PeerMail>& link = workers_[choice.a]->mail[choice.b];
-      PeerMail next = std::move(link.front());
-      link.pop_front();
-      if (next.message.has_flow_frame()) ++peer_frames_;
-      workers_[choice.b]->table.OnPeerMessage(next.message, std::move(next.payloads), now_);
-      workers_[choice.b]->has_work = true;
+    case Event::kToPeer:
+      return TakeAtPeer(choice.a, choice.b);
+    case Event::kRoom: {
+      Worker& worker = *workers_[choice.a];
+      worker.tells_room[choice.b] = false;
+      worker.table.OnPeerRoom(static_cast<uint64_t>(choice.b) + 1);
+      worker.has_work = true;
       return;
     }
     case Event::kCall: {
@@ -272,6 +294,18 @@ void FlowSimulation::Do(const Choice& choice) {
     case Event::kFeed:
       return FeedNext();
   }
+}
+
+void FlowSimulation::TakeAtPeer(int from, int to) {
+  Worker& sender = *workers_[from];
+  PeerMail next = std::move(sender.mail[to].front());
+  sender.mail[to].pop_front();
+  const bool was_full = !sender.HasRoomTo(to);
+  sender.mail_bytes[to] -= BytesOf(next.payloads);
+  if (was_full && sender.HasRoomTo(to)) sender.tells_room[to] = true;
+  if (next.message.has_flow_frame()) ++peer_frames_;
+  workers_[to]->table.OnPeerMessage(next.message, std::move(next.payloads), now_);
+  workers_[to]->has_work = true;
 }
 
 void FlowSimulation::TakeAtCoordinator(int rank) {

@@ -41,6 +41,8 @@ class FlowSimulation {
     int workers = 1;
     uint64_t seed = 1;
     int64_t channel_bytes = int64_t{4} << 20;
+    // Frames of so many bytes fill a link between two workers; 0: none does.
+    int64_t link_bytes = 0;
     uint64_t generation = 1;
     // By name, in place of those of the flow.
     std::map<std::string, std::shared_ptr<const RecordFunction>, std::less<>> functions = {};
@@ -80,11 +82,13 @@ class FlowSimulation {
   int64_t sent_after_stop() const;
   int64_t peer_frames() const { return peer_frames_; }
   int64_t most_queued_bytes() const { return most_queued_bytes_; }
+  // On the way from one worker to another.
+  int64_t most_link_bytes() const { return most_link_bytes_; }
   int64_t steps() const { return steps_; }
 
  private:
   class Worker;
-  enum class Event { kToWorker, kToCoordinator, kToPeer, kCall, kWork, kPropagate, kFeed };
+  enum class Event { kToWorker, kToCoordinator, kToPeer, kRoom, kCall, kWork, kPropagate, kFeed };
   struct Choice {
     Event event;
     int a = 0;
@@ -93,6 +97,7 @@ class FlowSimulation {
 
   std::vector<Choice> Choices();
   void Do(const Choice& choice);
+  void TakeAtPeer(int from, int to);
   void TakeAtCoordinator(int rank);
   void TakeOutput(int rank, const v1::FlowOutput& output, std::vector<Tensor> payloads);
   void FeedNext();
@@ -116,6 +121,7 @@ class FlowSimulation {
   absl::Status failure_;
   int64_t peer_frames_ = 0;
   int64_t most_queued_bytes_ = 0;
+  int64_t most_link_bytes_ = 0;
   int64_t steps_ = 0;
 };
 

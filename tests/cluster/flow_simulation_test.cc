@@ -101,14 +101,33 @@ TEST(FlowSimulation, AChannelOfOneByteHoldsNothingUp) {
   }
 }
 
-// One frame at a time on each channel, on 1 to 3 workers, with `seeds` schedules each.
+// Each frame fills its link, in both directions at the same time, and what waits lies on disk.
+TEST(FlowSimulation, LinksThatOneFrameFillsHoldNoLoopUp) {
+  for (int workers = 2; workers <= 4; ++workers) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE("workers " + std::to_string(workers) + ", seed " + std::to_string(seed));
+      CollatzRun run({.workers = workers,
+                      .seed = seed,
+                      .channel_bytes = 1,
+                      .link_bytes = 1,
+                      .memory_bytes = 1});
+      run.cluster.Run();
+      ASSERT_EQ(run.cluster.failure(), absl::OkStatus());
+      EXPECT_EQ(run.cluster.progress().state(), JobProgress::State::kCompleted);
+      EXPECT_EQ(run.Trips(), CollatzRun::Expected());
+    }
+  }
+}
+
+// One frame at a time on each channel and link, on 1 to 3 workers, with `seeds` schedules each.
 void ExpectUnderAnySchedule(const std::shared_ptr<const Flow>& flow,
                             const std::vector<FeedStep>& steps, const ReferenceFlowResult& expected,
                             uint64_t seeds) {
   for (int workers = 1; workers <= 3; ++workers) {
     for (uint64_t seed = 1; seed <= seeds; ++seed) {
       SCOPED_TRACE("workers " + std::to_string(workers) + ", seed " + std::to_string(seed));
-      FlowSimulation cluster(flow, {.workers = workers, .seed = seed, .channel_bytes = 1});
+      FlowSimulation cluster(
+          flow, {.workers = workers, .seed = seed, .channel_bytes = 1, .link_bytes = 1});
       cluster.Feed(steps);
       cluster.Run();
       ASSERT_EQ(cluster.failure(), absl::OkStatus());

@@ -73,9 +73,11 @@ TEST(RandomFlows, GiveWhatTheOracleGivesOnAnyNumberOfWorkersUnderAnyTiming) {
       // One frame in flight, or many; all in memory, or most on disk.
       const int64_t channel_bytes = choices() % 2 == 0 ? 1 : 4 << 20;
       const int64_t memory_bytes = choices() % 2 == 0 ? 0 : 20'000;
+      const int64_t link_bytes = choices() % 2 == 0 ? 0 : 1;
       FlowSimulation cluster(flow, {.workers = workers,
                                     .seed = choices(),
                                     .channel_bytes = channel_bytes,
+                                    .link_bytes = link_bytes,
                                     .memory_bytes = memory_bytes});
       cluster.Feed(StepsOf(drawn, &choices));
       cluster.Run();

@@ -20,7 +20,8 @@ FlowJob::FlowJob(FlowSetup setup, FlowOutbox* outbox)
     : setup_(std::move(setup)),
       outbox_(outbox),
       progress_(*setup_.flow, setup_.topology, setup_.workers(), setup_.job, setup_.generation),
-      channels_(setup_.workers()) {}
+      channels_(setup_.workers()),
+      room_(*setup_.flow, setup_.rank, setup_.workers()) {}
 
 absl::StatusOr<std::unique_ptr<FlowJob>> FlowJob::Make(FlowSetup setup, FlowOutbox* outbox) {
   auto job = std::unique_ptr<FlowJob>(new FlowJob(std::move(setup), outbox));
@@ -235,6 +236,13 @@ absl::Status FlowJob::OnOutputTaken(const v1::FlowOutputTaken& taken) {
   found->second -= taken.bytes();
   List(id);
   return absl::OkStatus();
+}
+
+void FlowJob::OnPeerRoom(uint64_t worker_id) {
+  for (int rank = 0; rank < setup_.workers(); ++rank) {
+    if (setup_.peers[rank].worker_id() != worker_id) continue;
+    for (const VertexId writer : room_.SetRoom(rank)) List(writer);
+  }
 }
 
 void FlowJob::List(VertexId vertex) {

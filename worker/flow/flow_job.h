@@ -9,8 +9,9 @@
 // A vertex outside of loops begins no call while a channel behind it is full; so does an input,
 // whose client gets its credit back when its records are taken. Inside of loops, and along cycles
 // through a delay, nobody waits; but nothing enters a loop while what leaves it finds a full
-// channel (held_channels.h). What waits beyond the memory of the flow does so on disk
-// (memory/flow_memory.h).
+// channel (held_channels.h). Wherever it is, a vertex whose records may go to another worker begins
+// no call while the link to it is full (peer_room.h). What waits beyond the memory of the flow does
+// so on disk (memory/flow_memory.h).
 #ifndef WEIR_WORKER_FLOW_FLOW_JOB_H_
 #define WEIR_WORKER_FLOW_FLOW_JOB_H_
 
@@ -31,6 +32,7 @@
 #include "worker/flow/flow_progress.h"
 #include "worker/flow/flow_setup.h"
 #include "worker/flow/frame_split.h"
+#include "worker/flow/peer_room.h"
 #include "worker/flow/vertex_slot.h"
 
 namespace weir {
@@ -43,6 +45,9 @@ class FlowOutbox {
                                  std::vector<Tensor> payloads) = 0;
   virtual void SendToPeer(const v1::Peer& peer, const v1::PeerMessage& message,
                           std::vector<Tensor> payloads) = 0;
+  // Whether more may be sent to a peer: else it would wait in memory for what was sent before.
+  // Once there is room again, FlowTable::OnPeerRoom is called.
+  virtual bool HasRoom(const v1::Peer& peer) { return true; }
 };
 
 class FlowJob {
@@ -58,6 +63,8 @@ class FlowJob {
   absl::Status OnCredit(const v1::FlowCredit& credit);
   // The coordinator has passed on so many bytes of an output.
   absl::Status OnOutputTaken(const v1::FlowOutputTaken& taken);
+  // The link to a worker has room again.
+  void OnPeerRoom(uint64_t worker_id);
 
   // --- Calls.
   // Returns: the next call, which then is under way; null if there is none. Records for outputs
@@ -157,6 +164,7 @@ class FlowJob {
   FlowOutbox* const outbox_;
   FlowProgress progress_;
   FlowChannels channels_;
+  PeerRoom room_;
   std::vector<std::unique_ptr<VertexSlot>> slots_;
   std::vector<bool> calls_loop_;                         // of each vertex
   std::vector<std::vector<std::vector<Port>>> readers_;  // by vertex and output

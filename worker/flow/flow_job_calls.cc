@@ -23,7 +23,7 @@ VertexId FlowJob::FullBehind(const VertexSlot& slot) const {
     const LocationId input = setup_.topology->input(reader.vertex, reader.number);
     if (channels_.UnderWay(input) >= setup_.channel_bytes) return reader.vertex;
   }
-  return VertexId();
+  return room_.FullBehind(slot.id());
 }
 
 absl::StatusOr<std::unique_ptr<FlowCall>> FlowJob::TakeCall(absl::Time now) {
@@ -251,6 +251,7 @@ absl::Status FlowJob::Deliver(OutgoingFrame frame) {
   sent_bytes_ += bytes;
   ++sent_frames_;
   outbox_->SendToPeer(setup_.peers[rank], message, PayloadsOf(batch));
+  if (!outbox_->HasRoom(setup_.peers[rank])) room_.SetFull(rank);
   return absl::OkStatus();
 }
 

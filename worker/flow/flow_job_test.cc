@@ -27,8 +27,16 @@ flow @local {
 class Silence final : public FlowOutbox {
  public:
   void SendToCoordinator(const v1::WorkerMessage&, std::vector<Tensor>) override {}
-  void SendToPeer(const v1::Peer&, const v1::PeerMessage&, std::vector<Tensor>) override {}
+  void SendToPeer(const v1::Peer&, const v1::PeerMessage& message, std::vector<Tensor>) override {
+    peer_frames += message.has_flow_frame() ? 1 : 0;
+  }
+  bool HasRoom(const v1::Peer&) override { return has_room; }
+
+  int peer_frames = 0;
+  bool has_room = true;
 };
+
+constexpr uint64_t kWorkers[] = {11, 12};  // by rank
 
 class FlowJobTest : public ::testing::Test {
  protected:
@@ -38,6 +46,7 @@ class FlowJobTest : public ::testing::Test {
     FlowSetup setup;
     setup.job = setup.generation = 1;
     setup.peers.resize(2);
+    for (uint64_t rank = 0; rank < 2; ++rank) setup.peers[rank].set_worker_id(kWorkers[rank]);
     setup.flow = flow_;
     setup.topology = topology_;
     setup.grants.set_first_update(1);
@@ -62,6 +71,21 @@ class FlowJobTest : public ::testing::Test {
     *frame.mutable_time() = ToWire(Timestamp{0, 0});
     *frame.mutable_batch() = HeaderOf(batch);
     return job_->OnFrame(frame, PayloadsOf(batch));
+  }
+
+  // The client sends records with the keys of both workers.
+  absl::Status Feed() {
+    constexpr int64_t kRecords = 100;
+    Tensor keys(DType::kI64, {kRecords});
+    for (int64_t i = 0; i < kRecords; ++i) keys.mutable_data<int64_t>()[i] = i;
+    const RecordBatch batch = {.columns = {keys}, .origins = keys};
+    v1::FeedFlow feed;
+    feed.set_vertex(static_cast<uint32_t>(flow_->FindVertex("in").value()));
+    *feed.mutable_batch() = HeaderOf(batch);
+    return job_->OnFeed(feed, PayloadsOf(batch), absl::UnixEpoch());
+  }
+  int64_t QueuedAt(std::string_view vertex) {
+    return job_->slot(flow_->FindVertex(vertex)).queued_frames();
   }
 
   // Returns: how many calls there were.
@@ -89,6 +113,29 @@ TEST_F(FlowJobTest, WhatOneFrameHasDoneDoesNotCompleteTheTimeForTheNext) {
   // The coordinator's frontier has not moved: the other worker may send more.
   ASSERT_EQ(FrameComes(), absl::OkStatus());
   EXPECT_EQ(RunAll(), calls);
+}
+
+TEST_F(FlowJobTest, InsideOfALoopTooAFullLinkHoldsUpWhoSendsOnIt) {
+  silence_.has_room = false;
+  ASSERT_EQ(Feed(), absl::OkStatus());
+  RunAll();
+  EXPECT_EQ(silence_.peer_frames, 1) << "what found room was sent";
+  ASSERT_EQ(Feed(), absl::OkStatus());
+  ASSERT_EQ(Feed(), absl::OkStatus());
+  RunAll();
+  EXPECT_EQ(QueuedAt("inside"), 2) << "records for the other worker would wait in memory";
+  EXPECT_EQ(silence_.peer_frames, 1);
+  // Nobody else waits: what is here goes its way, and what comes is taken.
+  ASSERT_EQ(FrameComes(), absl::OkStatus());
+  EXPECT_GT(RunAll(), 3);
+
+  silence_.has_room = true;
+  job_->OnPeerRoom(kWorkers[0]);
+  EXPECT_EQ(RunAll(), 0) << "that was the link to another worker";
+  job_->OnPeerRoom(kWorkers[1]);
+  EXPECT_GT(RunAll(), 0);
+  EXPECT_EQ(QueuedAt("inside"), 0);
+  EXPECT_GT(silence_.peer_frames, 1);
 }
 
 }  // namespace

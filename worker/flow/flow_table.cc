@@ -170,6 +170,10 @@ void FlowTable::OnPeerLost(uint64_t worker_id, const absl::Status& reason) {
   }
 }
 
+void FlowTable::OnPeerRoom(uint64_t worker_id) {
+  for (auto& [key, entry] : flows_) entry.job->OnPeerRoom(worker_id);
+}
+
 bool FlowTable::BeginCall(Entry* entry, absl::Time now, int64_t* spent_ns) {
   FlowJob& job = *entry->job;
   if (job.calls_under_way() > threads_) return false;

@@ -52,6 +52,8 @@ class FlowTable {
   void OnCallDone(std::unique_ptr<FlowCall> call, absl::Time now);
   // A connection to a worker failed for good: flows that it takes part in fail.
   void OnPeerLost(uint64_t worker_id, const absl::Status& reason);
+  // More may be sent to a worker, after FlowOutbox::HasRoom said that it may not.
+  void OnPeerRoom(uint64_t worker_id);
 
   // Does what there is to do, for a while; to be called after any of the above.
   void Work(absl::Time now);

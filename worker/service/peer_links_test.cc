@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <future>
+#include <mutex>
 #include <thread>
 
 #include "common/base/status.h"
@@ -67,7 +69,8 @@ class PeerLinksTest : public ::testing::Test {
 
 TEST_F(PeerLinksTest, WhatWaitsForItsConnectionWhenTheWorkerLeavesStillArrives) {
   SlowDialer dialer(&network_);
-  PeerLinks links(&dialer, [this](uint64_t, const absl::Status&) { ++lost_; });
+  PeerLinks links(
+      &dialer, [this](uint64_t, const absl::Status&) { ++lost_; }, [](uint64_t) {});
   links.Send(PeerAt("peer"), {"rows", {}});
   std::thread answer([&] { dialer.Answer(); });
   links.Flush();
@@ -79,8 +82,87 @@ TEST_F(PeerLinksTest, WhatWaitsForItsConnectionWhenTheWorkerLeavesStillArrives) 
 }
 
 TEST_F(PeerLinksTest, FlushWithNothingToSendReturns) {
-  PeerLinks links(&network_, [this](uint64_t, const absl::Status&) { ++lost_; });
+  PeerLinks links(
+      &network_, [this](uint64_t, const absl::Status&) { ++lost_; }, [](uint64_t) {});
   links.Flush();
+}
+
+// The peer takes frames, and gives their credit back when it is told to.
+class PeerLinksRoom : public ::testing::Test {
+ protected:
+  static constexpr size_t kWindow = 4096;
+
+  PeerLinksRoom()
+      : links_(
+            &dialer_, [](uint64_t, const absl::Status&) {},
+            [this](uint64_t id) {
+              EXPECT_EQ(id, 1u);
+              Note([&] { ++rooms_; });
+            }) {
+    listener_ =
+        *network_.Listen("peer", {.receive_window = kWindow}, [this](std::shared_ptr<Link> link) {
+          link->Start({.on_frame =
+                           [this](Frame, Credit credit) {
+                             Note([&] { held_.push_back(std::move(credit)); });
+                           },
+                       .on_writable = [] {},
+                       .on_closed = [](const absl::Status&) {}});
+          accepted_ = std::move(link);
+        });
+    peer_.set_worker_id(1);
+    peer_.set_data_address("peer");
+  }
+
+  template <class Change>
+  void Note(Change change) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    change();
+    changed_.notify_all();
+  }
+  template <class Condition>
+  void Await(Condition condition) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, condition);
+  }
+  static Frame FrameOf(size_t bytes) { return {"rows", {SliceOf(std::string(bytes, 'x'))}}; }
+
+  InprocNetwork network_;
+  SlowDialer dialer_{&network_};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int rooms_ = 0;
+  std::vector<Credit> held_;
+  std::shared_ptr<Link> accepted_;
+  std::unique_ptr<Listener> listener_;
+  v1::Peer peer_;
+  PeerLinks links_;
+};
+
+TEST_F(PeerLinksRoom, IsWhatThePeerHasTaken) {
+  EXPECT_TRUE(links_.HasRoom(peer_));
+  links_.Send(peer_, FrameOf(1));
+  EXPECT_TRUE(links_.HasRoom(peer_));
+  dialer_.Answer();
+  Await([&] { return rooms_ == 1 && held_.size() == 1; });
+  EXPECT_TRUE(links_.HasRoom(peer_));
+  links_.Send(peer_, FrameOf(kWindow));
+  EXPECT_FALSE(links_.HasRoom(peer_));
+  Note([&] { held_.clear(); });
+  Await([&] { return held_.size() == 1; });
+  EXPECT_FALSE(links_.HasRoom(peer_)) << "it has come, and nobody has taken it";
+  Note([&] { held_.clear(); });
+  Await([&] { return rooms_ == 2; });
+  EXPECT_TRUE(links_.HasRoom(peer_));
+}
+
+TEST_F(PeerLinksRoom, EndsWhileThePeerDoesNotAnswer) {
+  links_.Send(peer_, FrameOf(size_t{1} << 20));
+  EXPECT_FALSE(links_.HasRoom(peer_));
+  dialer_.Answer();
+  Await([&] { return rooms_ >= 1 && held_.size() == 1; });
+  Note([&] { held_.clear(); });
+  Await([&] { return rooms_ >= 2; });
+  EXPECT_TRUE(links_.HasRoom(peer_));
 }
 
 }  // namespace

@@ -69,17 +69,28 @@ class WorkerService::Impl : public WorkerOutbox,
     auto accept = [weak](std::shared_ptr<Link> link) {
       if (auto self = weak.lock()) self->AcceptPeer(std::move(link));
     };
-    WEIR_ASSIGN_OR_RETURN(listener_, transports_.listen(LinkOptions(), accept));
+    LinkOptions link;
+    link.receive_window = static_cast<size_t>(flow_memory_->link_bytes());
+    WEIR_ASSIGN_OR_RETURN(listener_, transports_.listen(std::move(link), accept));
     data_address_ = transports_.advertise(listener_->address());
-    peers_ = std::make_unique<PeerLinks>(transports_.peers,
-                                         [weak](uint64_t worker_id, const absl::Status& reason) {
-                                           if (auto self = weak.lock()) {
-                                             self->Post([worker_id, reason](Impl* impl) {
-                                               impl->core_.OnPeerLost(worker_id, reason);
-                                               impl->flows_.OnPeerLost(worker_id, reason);
-                                             });
-                                           }
-                                         });
+    auto on_lost = [weak](uint64_t worker_id, const absl::Status& reason) {
+      if (auto self = weak.lock()) {
+        self->Post([worker_id, reason](Impl* impl) {
+          impl->core_.OnPeerLost(worker_id, reason);
+          impl->flows_.OnPeerLost(worker_id, reason);
+        });
+      }
+    };
+    auto on_room = [weak](uint64_t worker_id) {
+      if (auto self = weak.lock()) {
+        self->Post([worker_id](Impl* impl) {
+          if (impl->stopping()) return;
+          impl->flows_.OnPeerRoom(worker_id);
+          impl->WorkSoon();
+        });
+      }
+    };
+    peers_ = std::make_unique<PeerLinks>(transports_.peers, on_lost, on_room);
     Post([](Impl* impl) {
       impl->DialCoordinator();
       impl->Tick();
@@ -151,6 +162,8 @@ class WorkerService::Impl : public WorkerOutbox,
                   std::vector<Tensor> payloads) override {
     peers_->Send(peer, EncodeFrame(message, payloads));
   }
+
+  bool HasRoom(const v1::Peer& peer) override { return peers_->HasRoom(peer); }
 
   void Prepare(std::shared_ptr<Program> program) override {
     pool_->Submit([weak = weak_from_this(), program = std::move(program)]() mutable {

@@ -43,6 +43,11 @@ class FlowMemory : public std::enable_shared_from_this<FlowMemory> {
   std::shared_ptr<FlowShare> AddFlow();
 
   int64_t budget() const { return budget_; }
+  // How much another worker may have under way to this one, beside the budget: a part of it so
+  // small that links to many workers together take no more than the flows do.
+  int64_t link_bytes() const {
+    return std::clamp<int64_t>(budget_ / 32, int64_t{256} << 10, int64_t{64} << 20);
+  }
   int64_t flows() const { return flows_.load(std::memory_order_relaxed); }
   int64_t kept_bytes() const { return kept_bytes_.load(std::memory_order_relaxed); }
   // Of records and of tables.

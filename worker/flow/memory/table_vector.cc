@@ -24,7 +24,8 @@ void* AllocateTable(FlowShare* share, size_t bytes) {
     file = made->release();
     memory = file->data();
   } else {
-    memory = static_cast<std::byte*>(::operator new(all, std::align_val_t(kMemoryAlignment)));
+    memory = static_cast<std::byte*>(AllocateAligned(all));
+    if (memory == nullptr) throw std::bad_alloc();
     share->Charge(static_cast<int64_t>(all));
   }
   new (memory) Header{file};
@@ -36,7 +37,7 @@ void FreeTable(FlowShare* share, void* memory, size_t bytes) {
   SpillFile* const file = reinterpret_cast<Header*>(begin)->file;
   if (file != nullptr) return share->FreeTable(std::unique_ptr<SpillFile>(file));
   share->Charge(-static_cast<int64_t>(bytes + kHeaderBytes));
-  ::operator delete(begin, std::align_val_t(kMemoryAlignment));
+  FreeAligned(begin, bytes + kHeaderBytes);
 }
 
 }  // namespace weir
