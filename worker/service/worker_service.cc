@@ -29,6 +29,7 @@ namespace weir {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr absl::Duration kReleaseEvery = absl::Seconds(1);
 constexpr size_t kMuch = size_t{4} << 20;
 
 int64_t ResidentBytes() {
@@ -412,11 +413,23 @@ class WorkerService::Impl : public WorkerOutbox,
     if (auto link = from.lock()) link->Close(decoded.status());
   }
 
+  // Whether flows keep so much that what malloc holds free, beside it, had better go now and then.
+  bool IsShortOfMemory(absl::Time now) {
+    if (flow_memory_->kept_bytes() <= flow_memory_->budget() / 2 || now < next_release_) {
+      return false;
+    }
+    next_release_ = now + kReleaseEvery;
+    return true;
+  }
+
   void Tick() {
+    const absl::Time now = loop_->clock()->Now();
     const bool has_ended = flows_.size() < std::exchange(flow_count_, flows_.size());
-    if (has_ended || (core_.idle() && std::exchange(has_run_, false))) ReleaseKeptMemory();
-    flows_.OnTick(loop_->clock()->Now());
-    if (!core_.OnTick(loop_->clock()->Now(), ResidentBytes())) {
+    if (has_ended || (core_.idle() && std::exchange(has_run_, false)) || IsShortOfMemory(now)) {
+      ReleaseKeptMemory();
+    }
+    flows_.OnTick(now);
+    if (!core_.OnTick(now, ResidentBytes())) {
       flows_.Clear();
       if (coordinator_ != nullptr) {
         coordinator_->Close(absl::UnavailableError("the coordinator is silent"));
@@ -437,6 +450,7 @@ class WorkerService::Impl : public WorkerOutbox,
   bool has_run_ = false;     // since memory was last given back
   bool works_soon_ = false;  // a turn of the flows is posted
   size_t flow_count_ = 0;    // at the last tick
+  absl::Time next_release_ = absl::InfinitePast();
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;
   std::string data_address_;

@@ -16,6 +16,7 @@
 #include "common/flow/record_batch.h"
 #include "worker/flow/keyed/key_hash.h"
 #include "worker/flow/keyed/key_index.h"
+#include "worker/flow/memory/will_need.h"
 
 namespace weir {
 
@@ -60,12 +61,16 @@ absl::Status AddInGoodOrder(std::vector<RecordBatch> batches, const RecordType& 
   for (size_t at = 0; at < batches.size();) {
     const size_t count = WorthOrdering(batches, at, index.limit());
     if (count == 0) {
+      WillNeed(batches[at]);
       WEIR_RETURN_IF_ERROR(add(batches[at]));
       batches[at++] = RecordBatch();
       continue;
     }
     std::vector<RecordBatch> some;
-    for (; some.size() < count; ++at) some.push_back(std::move(batches[at]));
+    for (; some.size() < count; ++at) {
+      WillNeed(batches[at]);
+      some.push_back(std::move(batches[at]));
+    }
     KeyOrder order(std::move(some), type, keys);
     while (!order.done()) WEIR_RETURN_IF_ERROR(add(order.Next()));
   }

@@ -11,10 +11,21 @@ namespace weir {
 namespace {
 
 // Of each some records are in memory until they are worth a place on disk.
-constexpr int64_t kMostParts = 256;
+constexpr int kMostPartsBits = 8;
+constexpr int64_t kMostParts = int64_t{1} << kMostPartsBits;
+// What is too large after that has few keys.
+constexpr int kMostLevels = 3;
 
-// Other bits than those by which keys go to workers.
-size_t PartOf(uint64_t hash, size_t parts) { return (hash >> 32) % parts; }
+// Other bits than those by which keys go to workers, and others for each level.
+size_t PartOf(uint64_t hash, int level, size_t parts) {
+  return (hash >> (32 + level * kMostPartsBits)) % parts;
+}
+
+int64_t BytesOf(const std::vector<KeptRecords>& inputs) {
+  int64_t bytes = 0;
+  for (const KeptRecords& records : inputs) bytes += records.bytes() + records.spilled_bytes();
+  return bytes;
+}
 
 }  // namespace
 
@@ -27,18 +38,29 @@ bool KeyParts::CanCut(const FlowVertex& vertex) {
 }
 
 KeyParts::KeyParts(const FlowVertex& vertex, std::vector<KeptRecords> all, int64_t total_bytes,
-                   int64_t part_bytes)
-    : vertex_(vertex), part_bytes_(part_bytes), left_(std::move(all)) {
+                   int64_t part_bytes, int level)
+    : vertex_(vertex),
+      total_bytes_(total_bytes),
+      part_bytes_(part_bytes),
+      level_(level),
+      left_(std::move(all)) {
   parts_.resize(std::clamp<int64_t>(total_bytes / part_bytes + 1, 2, kMostParts));
   for (std::vector<KeptRecords>& part : parts_) part.resize(left_.size());
 }
 
+// A part that has most of the records has one key that has them.
+bool KeyParts::IsWorthCutting(int64_t bytes) const {
+  return bytes > 2 * part_bytes_ && bytes < total_bytes_ / 2 && level_ + 1 < kMostLevels;
+}
+
 bool KeyParts::is_cut() const {
+  if (inner_ != nullptr) return inner_->is_cut();
   return std::all_of(left_.begin(), left_.end(),
                      [](const KeptRecords& records) { return records.empty(); });
 }
 
 absl::Status KeyParts::CutSome(int64_t most_bytes) {
+  if (inner_ != nullptr) return inner_->CutSome(most_bytes);
   int64_t bytes = 0;
   for (size_t input = 0; input < left_.size(); ++input) {
     while (bytes < most_bytes && !left_[input].empty()) {
@@ -55,7 +77,7 @@ absl::Status KeyParts::Cut(int input, const RecordBatch& batch) {
   const RecordRows keys(batch, RouteOf(vertex_, input).keys);
   std::vector<std::vector<int64_t>> rows(parts_.size());
   for (int64_t row = 0; row < batch.size(); ++row) {
-    rows[PartOf(keys.Hash(row), parts_.size())].push_back(row);
+    rows[PartOf(keys.Hash(row), level_, parts_.size())].push_back(row);
   }
   for (size_t part = 0; part < parts_.size(); ++part) {
     if (rows[part].empty()) continue;
@@ -78,9 +100,18 @@ absl::StatusOr<std::vector<RecordBatch>> KeyParts::TakeAll(int input, KeptRecord
 }
 
 absl::StatusOr<std::vector<std::vector<RecordBatch>>> KeyParts::TakeNext() {
+  if (inner_ != nullptr) {
+    WEIR_ASSIGN_OR_RETURN(std::vector<std::vector<RecordBatch>> inputs, inner_->TakeNext());
+    if (!inputs.empty() || !inner_->done()) return inputs;
+    inner_ = nullptr;
+  }
   while (next_ < parts_.size()) {
     std::vector<KeptRecords>& part = parts_[next_++];
     std::vector<std::vector<RecordBatch>> inputs;
+    if (const int64_t bytes = BytesOf(part); IsWorthCutting(bytes)) {
+      inner_.reset(new KeyParts(vertex_, std::move(part), bytes, part_bytes_, level_ + 1));
+      return inputs;
+    }
     bool any = false;
     for (size_t input = 0; input < part.size(); ++input) {
       WEIR_ASSIGN_OR_RETURN(std::vector<RecordBatch> all,
@@ -94,7 +125,7 @@ absl::StatusOr<std::vector<std::vector<RecordBatch>>> KeyParts::TakeNext() {
 }
 
 int64_t KeyParts::bytes() const {
-  int64_t bytes = 0;
+  int64_t bytes = inner_ == nullptr ? 0 : inner_->bytes();
   for (const KeptRecords& records : left_) bytes += records.bytes();
   for (const auto& part : parts_) {
     for (const KeptRecords& records : part) bytes += records.bytes();
@@ -103,7 +134,7 @@ int64_t KeyParts::bytes() const {
 }
 
 int64_t KeyParts::spilled_bytes() const {
-  int64_t bytes = 0;
+  int64_t bytes = inner_ == nullptr ? 0 : inner_->spilled_bytes();
   for (const KeptRecords& records : left_) bytes += records.spilled_bytes();
   for (const auto& part : parts_) {
     for (const KeptRecords& records : part) bytes += records.spilled_bytes();

@@ -86,6 +86,7 @@ absl::StatusOr<bool> KeyedVertex::NextPart(const Timestamp& time, TimeWork* work
   states_.erase(StateTime(time));
   WEIR_ASSIGN_OR_RETURN(VertexState::Inputs inputs, work->parts->TakeNext());
   if (inputs.empty()) {
+    if (!work->parts->done()) return false;
     work->parts = nullptr;
     return true;
   }

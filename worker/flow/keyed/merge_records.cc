@@ -7,6 +7,7 @@
 
 #include "common/flow/record_rows.h"
 #include "common/ops/scalar/integer.h"
+#include "worker/flow/memory/will_need.h"
 
 namespace weir {
 namespace {
@@ -63,6 +64,7 @@ std::vector<Place> PlacesOf(const RecordBatch& batch) {
 // One behind the other by their first origins: of frames that are in order in themselves, which is
 // how they leave most vertices, this often is all there is to do.
 RecordBatch InOrderOfFirst(absl::Span<const RecordBatch> batches, const RecordType& type) {
+  for (const RecordBatch& batch : batches) WillNeed(batch);
   std::vector<RecordBatch> ordered(batches.begin(), batches.end());
   std::stable_sort(ordered.begin(), ordered.end(), [](const RecordBatch& a, const RecordBatch& b) {
     return !b.empty() && (a.empty() || a.origin(0) < b.origin(0));

@@ -2,15 +2,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <utility>
 
 #include "common/base/status.h"
 #include "worker/flow/keyed/kept_records.h"
 #include "worker/flow/keyed/merge_records.h"
+#include "worker/flow/memory/will_need.h"
 
 namespace weir {
 namespace {
+
+// Of a run that is being read, so much is asked for from the disk at once, as far as all of them
+// together stay within what one call should take.
+constexpr int64_t kLeastFetched = int64_t{16} << 10;
+constexpr int64_t kMostFetched = int64_t{1} << 20;
 
 int64_t WorkBytes() {
   const FlowShare* share = FlowShare::Current();
@@ -48,11 +55,15 @@ class RowsTo {
 
 void SortedRecords::Begin(std::vector<RecordBatch> batches) {
   runs_.clear();
+  open_runs_ = 0;
   last_.reset();
-  batches_ = std::move(batches);
   // Frames in order in themselves that follow one another make runs that hardly overlap.
-  std::sort(batches_.begin(), batches_.end(),
-            [](const RecordBatch& a, const RecordBatch& b) { return a.origin(0) > b.origin(0); });
+  std::vector<std::pair<int64_t, size_t>> firsts;
+  for (const RecordBatch& batch : batches) WillNeedRows(batch.origins, 0, 1);
+  for (size_t i = 0; i < batches.size(); ++i) firsts.emplace_back(batches[i].origin(0), i);
+  std::sort(firsts.begin(), firsts.end(), std::greater<>());
+  batches_.clear();
+  for (const auto& [origin, i] : firsts) batches_.push_back(std::move(batches[i]));
 }
 
 absl::Status SortedRecords::SortSome() {
@@ -73,6 +84,7 @@ absl::Status SortedRecords::SortSome() {
     run.batch = std::move(spilled).Read(type_);
   } else {
     run.charge.Set(HeldBytes(run.batch));
+    run.fetched = run.batch.size();
   }
   run.size = run.batch.size();
   runs_.push_back(std::move(run));
@@ -104,11 +116,25 @@ size_t SortedRecords::Pop() {
   return run;
 }
 
+void SortedRecords::Fetch(Run* run) {
+  if (run->fetched == run->size) return;
+  const int64_t row_bytes = std::max<int64_t>(run->batch.bytes() / run->size, 1);
+  const int64_t bytes =
+      std::clamp(WorkBytes() / (2 * (open_runs_ + 1)), kLeastFetched, kMostFetched);
+  const int64_t rows = std::max<int64_t>(bytes / row_bytes, 1);
+  if (run->fetched - run->next > rows / 2) return;
+  const int64_t end = std::min(run->size, std::max(run->fetched, run->next) + rows);
+  WillNeedRows(run->batch, run->fetched, end);
+  run->fetched = end;
+}
+
 SortedRecords::Piece SortedRecords::TakePiece(int64_t most) {
   const size_t number = Pop();
   Run& run = runs_[number];
+  if (run.next == 0) ++open_runs_;
+  Fetch(&run);
   Piece piece = {number, run.next, run.next + 1};
-  const int64_t end = std::min(run.size, run.next + most);
+  const int64_t end = std::min(run.fetched, run.next + most);
   if (heap_.empty()) {
     piece.end = end;
   } else {
@@ -116,7 +142,11 @@ SortedRecords::Piece SortedRecords::TakePiece(int64_t most) {
     while (piece.end < end && !Less(other, runs_[other].next, number, piece.end)) ++piece.end;
   }
   run.next = piece.end;
-  if (run.next < run.size) Push(number);
+  if (run.next < run.size) {
+    Push(number);
+  } else {
+    --open_runs_;
+  }
   return piece;
 }
 

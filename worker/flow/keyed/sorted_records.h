@@ -44,6 +44,7 @@ class SortedRecords {
     RecordBatch batch;
     int64_t size = 0;
     int64_t next = 0;
+    int64_t fetched = 0;  // rows that were asked for from the disk
     MemoryCharge charge;
   };
   // Rows [begin, end) of a run.
@@ -55,6 +56,8 @@ class SortedRecords {
 
   // Of the next row of a run and that of another: which comes first.
   bool Less(size_t a, int64_t a_row, size_t b, int64_t b_row) const;
+  // Asks for the next rows of a run while some that it asked for are left.
+  void Fetch(Run* run);
   // Takes rows of the least run until `most` or another one's turn.
   Piece TakePiece(int64_t most);
   std::vector<Piece> TakePieces(int64_t most);
@@ -67,6 +70,7 @@ class SortedRecords {
   const RecordType type_;
   std::vector<RecordBatch> batches_;  // not sorted yet, the last ones first
   std::vector<Run> runs_;
+  int64_t open_runs_ = 0;     // of which some rows were taken, and some are left
   std::vector<size_t> heap_;  // runs that have rows left, the one with the least next row in front
   std::optional<RecordBatch> last_;  // one record that NextMerged took, as equal ones may follow
 };

@@ -9,6 +9,7 @@
 #include "worker/flow/keyed/key_index.h"
 #include "worker/flow/keyed/merge_records.h"
 #include "worker/flow/keyed/number_order.h"
+#include "worker/flow/memory/will_need.h"
 
 namespace weir {
 namespace {
@@ -34,6 +35,7 @@ TopOfTime::TopOfTime(const FlowVertex& vertex)
 
 absl::Status TopOfTime::Begin(Inputs inputs) {
   WEIR_RETURN_IF_ERROR(CheckWhole(inputs[0], "the top of a key"));
+  for (const RecordBatch& batch : inputs[0]) WillNeed(batch);
   all_ = ConcatBatches(inputs[0], type_);
   if (Weights(inputs[0]) == WeightsOf::kAny) all_ = Present(all_);
   KeyIndex index(RecordType(type_.begin(), type_.begin() + keys_));

@@ -106,8 +106,9 @@ absl::StatusOr<std::unique_ptr<SpillFile>> SpillFile::Make(
   const int access = use == Use::kTable ? PROT_READ | PROT_WRITE : PROT_READ;
   void* const memory = mmap(nullptr, size, access, MAP_SHARED, file->fd_, 0);
   if (memory == MAP_FAILED) return file->directory_->Failed("map", errno);
-  // Calls that read take what they ask for; who reads through memory goes on behind it.
+  // Who reads gets what is asked for, and nothing around it (will_need.h).
   posix_fadvise(file->fd_, 0, 0, POSIX_FADV_RANDOM);
+  if (use == Use::kRead) madvise(memory, size, MADV_RANDOM);
   file->data_ = static_cast<std::byte*>(memory);
   file->mapped_bytes_ = size;
   return file;

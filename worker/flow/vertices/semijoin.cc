@@ -9,6 +9,7 @@
 #include "worker/flow/keyed/keyed_vertex.h"
 #include "worker/flow/keyed/merge_records.h"
 #include "worker/flow/memory/table_vector.h"
+#include "worker/flow/memory/will_need.h"
 
 namespace weir {
 namespace {
@@ -26,8 +27,14 @@ class SemijoinState : public VertexState {
     new_keys_.clear();
     changed_.clear();
     ++time_;
-    for (const RecordBatch& batch : inputs[1]) WEIR_RETURN_IF_ERROR(AddRight(batch));
-    for (const RecordBatch& batch : inputs[0]) WEIR_RETURN_IF_ERROR(AddLeft(batch));
+    for (const RecordBatch& batch : inputs[1]) {
+      WillNeed(batch);
+      WEIR_RETURN_IF_ERROR(AddRight(batch));
+    }
+    for (const RecordBatch& batch : inputs[0]) {
+      WillNeed(batch);
+      WEIR_RETURN_IF_ERROR(AddLeft(batch));
+    }
     next_changed_ = 0;
     next_new_ = 0;
     old_ = KeyIndex::kNone;

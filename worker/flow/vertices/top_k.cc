@@ -11,6 +11,7 @@
 #include "worker/flow/keyed/number_order.h"
 #include "worker/flow/keyed/top_of_time.h"
 #include "worker/flow/memory/table_vector.h"
+#include "worker/flow/memory/will_need.h"
 
 namespace weir {
 namespace {
@@ -45,7 +46,10 @@ class TopKState : public VertexState {
     touched_.clear();
     next_ = 0;
     records_.BeginTime();
-    for (const RecordBatch& batch : batches) WEIR_RETURN_IF_ERROR(AddBatch(batch));
+    for (const RecordBatch& batch : batches) {
+      WillNeed(batch);
+      WEIR_RETURN_IF_ERROR(AddBatch(batch));
+    }
     return absl::OkStatus();
   }
 

@@ -7,6 +7,7 @@
 #include "worker/flow/keyed/keyed_vertex.h"
 #include "worker/flow/keyed/sorted_records.h"
 #include "worker/flow/keyed/variable_values.h"
+#include "worker/flow/memory/will_need.h"
 #include "worker/flow/vertex.h"
 
 namespace weir {
@@ -50,6 +51,7 @@ class VariableState : public VertexState {
   absl::StatusOr<RecordBatch> Read(int64_t most) {
     const RecordBatch& batch = reads_.back();
     const int64_t end = std::min(next_ + most, batch.size());
+    WillNeedRows(batch, next_, end);
     auto read = values_.Read(SliceRows(batch, next_, end));
     next_ = end;
     if (end == batch.size()) {
