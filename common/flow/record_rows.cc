@@ -12,25 +12,55 @@ namespace {
 constexpr uint64_t kBasis = 0xcbf29ce484222325;
 constexpr uint64_t kPrime = 0x100000001b3;
 
+inline uint64_t AddWord(uint64_t hash, const std::byte* data) {
+  uint64_t word;
+  std::memcpy(&word, data, sizeof(word));
+  hash = (hash ^ word) * kPrime;
+  return hash ^ (hash >> 29);
+}
+
 uint64_t Add(uint64_t hash, const std::byte* data, size_t size) {
   while (size >= sizeof(uint64_t)) {
-    uint64_t word;
-    std::memcpy(&word, data, sizeof(word));
-    hash = (hash ^ word) * kPrime;
-    hash ^= hash >> 29;
-    data += sizeof(word);
-    size -= sizeof(word);
+    hash = AddWord(hash, data);
+    data += sizeof(uint64_t);
+    size -= sizeof(uint64_t);
   }
   for (size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<uint64_t>(data[i])) * kPrime;
   return hash;
 }
 
-uint64_t Finish(uint64_t hash) {
+inline uint64_t Finish(uint64_t hash) {
   hash ^= hash >> 33;
   hash *= 0xff51afd7ed558ccd;
   hash ^= hash >> 33;
   hash *= 0xc4ceb9fe1a85ec53;
   return hash ^ (hash >> 33);
+}
+
+// Of keys that are one word each: the same loop for what processors have, as it is all products of
+// 64 bits.
+using HashWordsFn = void (*)(const std::byte* words, uint64_t* out, size_t count);
+#define WEIR_HASH_WORDS(Name, TARGET)                                     \
+  TARGET void Name(const std::byte* words, uint64_t* out, size_t count) { \
+    for (size_t i = 0; i < count; ++i) {                                  \
+      out[i] = Finish(AddWord(kBasis, words + i * sizeof(uint64_t)));     \
+    }                                                                     \
+  }
+
+WEIR_HASH_WORDS(HashWords, )
+#if defined(__x86_64__)
+WEIR_HASH_WORDS(HashWordsAvx512,
+                __attribute__((target("avx512f,avx512dq,prefer-vector-width=512"))))
+#endif
+#undef WEIR_HASH_WORDS
+
+HashWordsFn PickHashWords() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+    return &HashWordsAvx512;
+  }
+#endif
+  return &HashWords;
 }
 
 }  // namespace
@@ -75,18 +105,15 @@ std::string RecordRows::Bytes(int64_t row) const {
 }
 
 void HashKeys(const RecordBatch& batch, int keys, int64_t begin, absl::Span<uint64_t> out) {
-  const auto end = begin + static_cast<int64_t>(out.size());
   const bool is_one_word = keys == 1 && batch.columns[0].rank() == 1 &&
                            SizeOf(batch.columns[0].dtype()) == sizeof(uint64_t);
-  if (!is_one_word) {
-    const RecordRows rows(batch, keys);
-    for (int64_t row = begin; row < end; ++row) out[row - begin] = rows.Hash(row);
-    return;
+  if (is_one_word) {
+    static const HashWordsFn hash_words = PickHashWords();
+    return hash_words(batch.columns[0].raw_data() + begin * sizeof(uint64_t), out.data(),
+                      out.size());
   }
-  const std::byte* words = batch.columns[0].raw_data();
-  for (int64_t row = begin; row < end; ++row) {
-    out[row - begin] = Finish(Add(kBasis, words + row * sizeof(uint64_t), sizeof(uint64_t)));
-  }
+  const RecordRows rows(batch, keys);
+  for (uint64_t& hash : out) hash = rows.Hash(begin++);
 }
 
 }  // namespace weir

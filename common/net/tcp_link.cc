@@ -74,6 +74,15 @@ void Configure(tcp::socket& socket, absl::Duration keepalive) {
   SetOption(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, seconds * 1000);
 }
 
+// Room for a large frame or the best part of one: with less, each end sleeps and is woken several
+// times for each frame.
+Socket Configured(local::socket socket) {
+  constexpr int kSendBytes = 1 << 20;
+  error_code ignored;
+  socket.set_option(asio::socket_base::send_buffer_size(kSendBytes), ignored);
+  return Socket(std::move(socket));
+}
+
 // What a listener has open.
 class AnyAcceptor {
  public:
@@ -245,7 +254,7 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
     error_code error;
     socket.connect(LocalEndpoint(target_.port), error);
     if (error || !IsTrusted(socket)) return Begin();
-    connected_(Socket(std::move(socket)), end_ - RealClock()->Now());
+    connected_(Configured(std::move(socket)), end_ - RealClock()->Now());
   }
 
   void Begin() {
@@ -392,8 +401,10 @@ absl::StatusOr<std::unique_ptr<Listener>> TcpTransport::Listen(const std::string
   accept(port);
   if (state_->uses_local_sockets() && CoversLoopback(where.host)) {
     auto beside = std::make_shared<Acceptor<local>>(
-        state_->context(), [begin, name = StrCat("this machine, for port ", where.port)](
-                               local::socket socket) { begin(Socket(std::move(socket)), name); });
+        state_->context(),
+        [begin, name = StrCat("this machine, for port ", where.port)](local::socket socket) {
+          begin(Configured(std::move(socket)), name);
+        });
     if (!beside->Open(LocalEndpoint(where.port))) accept(beside);
   }
   return std::make_unique<TcpListener>(state_->loop(), where.ToString(), std::move(point),

@@ -12,8 +12,8 @@ DEFECTS = [
     (
         "frames are taken before they are sent",
         CALLS,
-        "      effects->changes.push_back({input, time, 1, at});\n",
-        "      if (part.rank == setup_.rank) effects->changes.push_back({input, time, 1, at});\n",
+        "    effects->changes.push_back({input, frame.time, 1, at});\n",
+        "    if (is_here) effects->changes.push_back({input, frame.time, 1, at});\n",
     ),
     (
         "a call takes one frame fewer than it does",

@@ -99,10 +99,16 @@ DEFECTS = [
         "    const Ordered& from = batches_[next_];\n    next_ += 2;",
     ),
     (
-        "the first row of a frame goes to no worker",
+        "every second record goes with the one before it",
         "worker/flow/frame_split.cc",
-        "end += owners[row] == worker ? 1 : 0;",
-        "end += owners[row] == worker && row > 0 ? 1 : 0;",
+        "WorkerOfGroup(KeyGroupOf(hashes[i]), workers)",
+        "WorkerOfGroup(KeyGroupOf(hashes[i & ~size_t{1}]), workers)",
+    ),
+    (
+        "a record is taken in place of the one behind it",
+        "worker/flow/owned_rows.cc",
+        "    out[end] = of(row);\n",
+        "    out[end] = of(row > 0 ? row - 1 : row);\n",
     ),
     (
         "the origin of a group is that of its first record",

@@ -48,6 +48,13 @@ absl::Status Call(FlowCall* call) {
   return absl::InternalError("a call of no kind");
 }
 
+// Of many records this takes longer than many a vertex, so the event loop has no part in it.
+void CutSent(FlowCall* call) {
+  for (const VertexActivation::Sent& sent : call->activation.sent()) {
+    call->routes->Cut({call->id, sent.output}, sent.time, sent.batch, &call->outgoing);
+  }
+}
+
 }  // namespace
 
 void RunFlowCall(FlowCall* call) {
@@ -55,6 +62,7 @@ void RunFlowCall(FlowCall* call) {
   const FlowShare::Scope scope(call->memory.get());
   try {
     call->status = Call(call);
+    if (call->status.ok()) CutSent(call);
   } catch (const FlowMemoryError& error) {
     call->status = error.status;
   } catch (const std::bad_alloc&) {

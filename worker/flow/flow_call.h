@@ -14,6 +14,7 @@
 #include "common/flow/flow.h"
 #include "common/flow/record_batch.h"
 #include "common/timely/pointstamp.h"
+#include "worker/flow/frame_routes.h"
 #include "worker/flow/memory/flow_memory.h"
 #include "worker/flow/vertex.h"
 
@@ -40,6 +41,7 @@ struct FlowCall {
   uint64_t generation = 0;
   std::shared_ptr<const Flow> flow;   // to which the vertex refers, whatever becomes of the job
   std::shared_ptr<FlowShare> memory;  // of the flow
+  std::shared_ptr<const FrameRoutes> routes;
   const VertexId id;
   const std::shared_ptr<Vertex> target;
   const Kind kind;
@@ -49,13 +51,14 @@ struct FlowCall {
   std::vector<Frame> frames;   // none for others than kFrames
   int64_t records = 0;         // of all frames together
   VertexActivation activation;
+  std::vector<OutgoingFrame> outgoing;  // what the activation sent, on its way to readers
 
   absl::Status status;
   int64_t run_ns = 0;
 };
 
-// Runs the vertex on this thread and notes how long it took. Without a vertex, as outputs are the
-// job's, the batch is there afterwards.
+// Runs the vertex on this thread, cuts what it sends into frames, and notes how long that took.
+// Without a vertex, as outputs are the job's, the batch is there afterwards.
 void RunFlowCall(FlowCall* call);
 
 }  // namespace weir

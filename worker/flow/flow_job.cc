@@ -1,5 +1,6 @@
 #include "worker/flow/flow_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
@@ -11,6 +12,9 @@
 namespace weir {
 namespace {
 
+constexpr int64_t kLeastFrameBytes = int64_t{64} << 10;
+constexpr int64_t kMostFrameBytes = int64_t{4} << 20;
+
 // Inputs and outputs are the job's own.
 bool HasVertex(const FlowVertex& def) { return def.kind != "input" && def.kind != "output"; }
 
@@ -21,7 +25,10 @@ FlowJob::FlowJob(FlowSetup setup, FlowOutbox* outbox)
       outbox_(outbox),
       progress_(*setup_.flow, setup_.topology, setup_.workers(), setup_.job, setup_.generation),
       channels_(setup_.workers()),
-      room_(*setup_.flow, setup_.rank, setup_.workers()) {}
+      room_(*setup_.flow, setup_.rank, setup_.workers()),
+      routes_(std::make_shared<const FrameRoutes>(
+          *setup_.flow, setup_.rank, setup_.workers(),
+          std::clamp(setup_.channel_bytes, kLeastFrameBytes, kMostFrameBytes))) {}
 
 absl::StatusOr<std::unique_ptr<FlowJob>> FlowJob::Make(FlowSetup setup, FlowOutbox* outbox) {
   auto job = std::unique_ptr<FlowJob>(new FlowJob(std::move(setup), outbox));
@@ -42,14 +49,6 @@ absl::Status FlowJob::MakeSlots() {
     }
     slots_.push_back(std::make_unique<VertexSlot>(id, def, std::move(vertex), setup_.memory));
     calls_loop_.push_back(CallsLoop(def));
-    readers_.emplace_back(def.def->outputs);
-  }
-  for (size_t v = 0; v < flow.vertices.size(); ++v) {
-    const std::vector<FlowPort>& inputs = flow.vertices[v].inputs;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      readers_[inputs[i].vertex.value()][inputs[i].output].push_back(
-          {VertexId(static_cast<int64_t>(v)), static_cast<int>(i)});
-    }
   }
   FindWaiting();
   return absl::OkStatus();
@@ -145,8 +144,11 @@ absl::Status FlowJob::OnFeed(const v1::FeedFlow& feed, std::vector<Tensor> paylo
   std::shared_ptr<void> hold(nullptr, [id, bytes = batch.bytes(), consumed = consumed_](void*) {
     (*consumed)[id] += bytes;
   });
+  std::vector<OutgoingFrame> frames;
+  routes_->Cut({id, 0}, Timestamp{feed.epoch()}, batch, &frames);
   Effects effects;
-  Emit({id, 0}, Timestamp{feed.epoch()}, batch, std::move(hold), &effects);
+  effects.hold = std::move(hold);
+  AddFrames(std::move(frames), &effects);
   slots_[id.value()]->stats().records += batch.size();
   has_news_ = true;
   return Commit(std::move(effects), now);

@@ -31,7 +31,7 @@
 #include "worker/flow/flow_channels.h"
 #include "worker/flow/flow_progress.h"
 #include "worker/flow/flow_setup.h"
-#include "worker/flow/frame_split.h"
+#include "worker/flow/frame_routes.h"
 #include "worker/flow/peer_room.h"
 #include "worker/flow/vertex_slot.h"
 
@@ -100,17 +100,11 @@ class FlowJob {
   VertexSlot& slot(VertexId id) { return *slots_[id.value()]; }
 
  private:
-  // A frame on its way to the copy of a reader.
-  struct OutgoingFrame {
-    Port to;
-    Timestamp time;
-    FramePart part;
-    std::shared_ptr<void> hold;
-  };
   // All that one call, or one message, does.
   struct Effects {
     std::vector<FlowChange> changes;
     std::vector<OutgoingFrame> frames;
+    std::shared_ptr<void> hold;  // let go of once no frame is under way any more
   };
 
   FlowJob(FlowSetup setup, FlowOutbox* outbox);
@@ -122,16 +116,14 @@ class FlowJob {
   absl::StatusOr<VertexId> OpenInput(uint32_t vertex) const;
   void SendBatch(const v1::ProgressBatch& batch);
 
-  // Cuts records of an output into frames for all its readers.
-  void Emit(FlowPort from, const Timestamp& time, const RecordBatch& batch,
-            std::shared_ptr<void> hold, Effects* effects) const;
+  void AddFrames(std::vector<OutgoingFrame> frames, Effects* effects) const;
   void AddConsumed(const FlowCall& call, Effects* effects);
   // A source gives up what it holds for what it holds from now on; nothing: it is closed.
   void AddAdvance(VertexId source, std::optional<int64_t> epoch, Effects* effects);
   void AddRequests(FlowCall* call, Effects* effects);
   // Checks, notes and sends. Errors: what was done was not allowed.
   absl::Status Commit(Effects effects, absl::Time now);
-  absl::Status Deliver(OutgoingFrame frame);
+  absl::Status Deliver(OutgoingFrame frame, std::shared_ptr<void> hold);
   // Tells the coordinator of records that were left out; before the batch in which they are
   // consumed.
   void TellFailed(const FlowCall& call);
@@ -166,9 +158,9 @@ class FlowJob {
   FlowChannels channels_;
   PeerRoom room_;
   std::vector<std::unique_ptr<VertexSlot>> slots_;
-  std::vector<bool> calls_loop_;                         // of each vertex
-  std::vector<std::vector<std::vector<Port>>> readers_;  // by vertex and output
-  std::vector<std::vector<Port>> holding_;               // by vertex: HoldingInputs
+  std::shared_ptr<const FrameRoutes> routes_;
+  std::vector<bool> calls_loop_;            // of each vertex
+  std::vector<std::vector<Port>> holding_;  // by vertex: HoldingInputs
   // By vertex: those that wait for room behind it, besides itself.
   std::map<VertexId, std::vector<VertexId>> waiting_;
   std::map<VertexId, int64_t> open_epochs_;  // of sources that are not closed

@@ -10,8 +10,6 @@
 namespace weir {
 namespace {
 
-constexpr int64_t kLeastFrameBytes = int64_t{64} << 10;
-constexpr int64_t kMostFrameBytes = int64_t{4} << 20;
 constexpr size_t kMostLines = 1000;  // of one report
 
 }  // namespace
@@ -75,6 +73,7 @@ std::unique_ptr<FlowCall> FlowJob::Begun(std::unique_ptr<FlowCall> call) {
   call->generation = setup_.generation;
   call->flow = setup_.flow;
   call->memory = setup_.memory;
+  call->routes = routes_;
   ++calls_under_way_;
   return call;
 }
@@ -113,9 +112,7 @@ absl::Status FlowJob::OnCallDone(FlowCall* call, absl::Time now) {
   }
   Effects effects;
   AddConsumed(*call, &effects);
-  for (const VertexActivation::Sent& sent : call->activation.sent()) {
-    Emit({call->id, sent.output}, sent.time, sent.batch, nullptr, &effects);
-  }
+  AddFrames(std::move(call->outgoing), &effects);
   AddRequests(call, &effects);
   for (std::string& line : call->activation.lines()) {
     if (lines_.size() < kMostLines) lines_.push_back(std::move(line));
@@ -172,17 +169,13 @@ absl::Status FlowJob::SendOutput(const FlowCall& call, absl::Time now) {
   return GiveBack(call);
 }
 
-void FlowJob::Emit(FlowPort from, const Timestamp& time, const RecordBatch& batch,
-                   std::shared_ptr<void> hold, Effects* effects) const {
-  const int64_t most = std::clamp(setup_.channel_bytes, kLeastFrameBytes, kMostFrameBytes);
-  for (const Port& reader : readers_[from.vertex.value()][from.output]) {
-    const Routing routing = RouteOf(setup_.flow->vertex(reader.vertex), reader.number);
-    const LocationId input = setup_.topology->input(reader.vertex, reader.number);
-    for (FramePart& part : SplitFrame(batch, routing, setup_.rank, setup_.workers(), most)) {
-      const auto at = part.rank == setup_.rank ? FlowChange::At::kHere : FlowChange::At::kElsewhere;
-      effects->changes.push_back({input, time, 1, at});
-      effects->frames.push_back({reader, time, std::move(part), hold});
-    }
+void FlowJob::AddFrames(std::vector<OutgoingFrame> frames, Effects* effects) const {
+  for (OutgoingFrame& frame : frames) {
+    const LocationId input = setup_.topology->input(frame.to.vertex, frame.to.number);
+    const bool is_here = frame.part.rank == setup_.rank;
+    const auto at = is_here ? FlowChange::At::kHere : FlowChange::At::kElsewhere;
+    effects->changes.push_back({input, frame.time, 1, at});
+    effects->frames.push_back(std::move(frame));
   }
 }
 
@@ -221,17 +214,19 @@ void FlowJob::AddRequests(FlowCall* call, Effects* effects) {
 
 absl::Status FlowJob::Commit(Effects effects, absl::Time now) {
   WEIR_RETURN_IF_ERROR(progress_.Report(effects.changes, now));
-  for (OutgoingFrame& frame : effects.frames) WEIR_RETURN_IF_ERROR(Deliver(std::move(frame)));
+  for (OutgoingFrame& frame : effects.frames) {
+    WEIR_RETURN_IF_ERROR(Deliver(std::move(frame), effects.hold));
+  }
   ListMoved();
   return absl::OkStatus();
 }
 
-absl::Status FlowJob::Deliver(OutgoingFrame frame) {
+absl::Status FlowJob::Deliver(OutgoingFrame frame, std::shared_ptr<void> hold) {
   RecordBatch& batch = frame.part.batch;
   const int rank = frame.part.rank;
   const int64_t bytes = batch.bytes();
   channels_.Sent(setup_.topology->input(frame.to.vertex, frame.to.number), rank, bytes,
-                 std::move(frame.hold));
+                 std::move(hold));
   if (rank == setup_.rank) {
     List(frame.to.vertex);
     const absl::Status added = slots_[frame.to.vertex.value()]->AddFrame(

@@ -9,6 +9,7 @@
 #include "common/flow/key_hashes.h"
 #include "common/flow/record_rows.h"
 #include "worker/flow/gather_rows.h"
+#include "worker/flow/owned_rows.h"
 
 namespace weir {
 namespace {
@@ -27,29 +28,35 @@ void AddFrames(RecordBatch batch, int rank, int64_t max_bytes, std::vector<Frame
   }
 }
 
-// The rows of a batch that go to each worker, in their order.
+// With few workers a place in memory that says where the next row goes was written a moment ago,
+// and each row would wait for the one before; so rows are looked for, worker by worker.
+constexpr int kFewWorkers = 8;
+
+// The worker of each row. `hashes_of(begin, out)` gives the hashes of rows from `begin` on.
+template <class HashesOf>
+std::vector<uint16_t> OwnersOf(int64_t records, int workers, HashesOf hashes_of) {
+  std::vector<uint16_t> owners(static_cast<size_t>(records));
+  std::array<uint64_t, 256> hashes;
+  for (size_t begin = 0; begin < owners.size(); begin += hashes.size()) {
+    const size_t count = std::min(hashes.size(), owners.size() - begin);
+    hashes_of(static_cast<int64_t>(begin), absl::MakeSpan(hashes.data(), count));
+    for (size_t i = 0; i < count; ++i) {
+      owners[begin + i] = static_cast<uint16_t>(WorkerOfGroup(KeyGroupOf(hashes[i]), workers));
+    }
+  }
+  return owners;
+}
+
+// The rows of each worker, in their order.
 class RowsOfWorkers {
  public:
-  // `hashes_of(begin, out)` gives the hashes of rows from `begin` on.
-  template <class HashesOf>
-  RowsOfWorkers(int64_t records, int workers, HashesOf hashes_of)
-      : rows_(static_cast<size_t>(records) + 1) {
-    std::array<uint16_t, kKeyGroups> owner_of;
-    for (int group = 0; group < kKeyGroups; ++group) {
-      owner_of[group] = static_cast<uint16_t>(WorkerOfGroup(group, workers));
-    }
-    std::vector<uint16_t> owners(static_cast<size_t>(records));
-    std::array<uint64_t, 256> hashes;
-    for (size_t begin = 0; begin < owners.size(); begin += hashes.size()) {
-      const size_t count = std::min(hashes.size(), owners.size() - begin);
-      hashes_of(static_cast<int64_t>(begin), absl::MakeSpan(hashes.data(), count));
-      for (size_t i = 0; i < count; ++i) owners[begin + i] = owner_of[KeyGroupOf(hashes[i])];
-    }
-    begins_.push_back(0);
-    if (workers <= kFewWorkers) {
-      ListOneByOne(owners, workers);
-    } else {
-      ListTogether(owners, workers);
+  RowsOfWorkers(absl::Span<const uint16_t> owners, int workers)
+      : rows_(owners.size()), begins_(static_cast<size_t>(workers) + 1, 0) {
+    for (const uint16_t owner : owners) ++begins_[owner + 1];
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    std::vector<size_t> next(begins_.begin(), begins_.end() - 1);
+    for (size_t row = 0; row < owners.size(); ++row) {
+      rows_[next[owners[row]]++] = static_cast<uint32_t>(row);
     }
   }
 
@@ -59,39 +66,13 @@ class RowsOfWorkers {
   }
 
  private:
-  // With few workers a place in memory that says where the next row goes was written a moment ago,
-  // and each row would wait for the one before.
-  static constexpr int kFewWorkers = 8;
-
-  // A pass for each worker, without branches.
-  void ListOneByOne(const std::vector<uint16_t>& owners, int workers) {
-    size_t end = 0;
-    uint32_t* const rows = rows_.data();  // one place more than there are rows
-    for (int worker = 0; worker < workers; ++worker) {
-      for (size_t row = 0; row < owners.size(); ++row) {
-        rows[end] = static_cast<uint32_t>(row);
-        end += owners[row] == worker ? 1 : 0;
-      }
-      begins_.push_back(end);
-    }
-  }
-
-  void ListTogether(const std::vector<uint16_t>& owners, int workers) {
-    begins_.resize(static_cast<size_t>(workers) + 1, 0);
-    for (const uint16_t owner : owners) ++begins_[owner + 1];
-    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
-    std::vector<size_t> next(begins_.begin(), begins_.end() - 1);
-    for (size_t row = 0; row < owners.size(); ++row) {
-      rows_[next[owners[row]]++] = static_cast<uint32_t>(row);
-    }
-  }
-
   std::vector<uint32_t> rows_;  // those of a worker behind those of the one before
   std::vector<size_t> begins_;  // by worker
 };
 
-RecordBatch Rows(const RecordBatch& batch, absl::Span<const uint32_t> rows) {
-  const auto taken = [&](const Tensor& column) { return GatherRows(ColumnRows::Of(column), rows); };
+// The batch with each of its tensors as `taken` makes it.
+template <class Taken>
+RecordBatch EachTensor(const RecordBatch& batch, Taken taken) {
   RecordBatch part;
   for (const Tensor& column : batch.columns) part.columns.push_back(taken(column));
   part.origins = taken(batch.origins);
@@ -99,16 +80,56 @@ RecordBatch Rows(const RecordBatch& batch, absl::Span<const uint32_t> rows) {
   return part;
 }
 
+RecordBatch RowsOfOwner(const RecordBatch& batch, absl::Span<const uint16_t> owners, int worker,
+                        size_t count) {
+  const auto owner = static_cast<uint16_t>(worker);
+  std::vector<uint32_t> rows;  // once a column needs them
+  return EachTensor(batch, [&](const Tensor& column) {
+    if (column.rank() == 1 && SizeOf(column.dtype()) == sizeof(uint64_t)) {
+      Tensor words(column.dtype(), {static_cast<int64_t>(count)});
+      auto* const out = reinterpret_cast<uint64_t*>(words.raw_mutable_data());
+      TakeOwned(owners, owner, column.raw_data(), absl::MakeSpan(out, count));
+      return words;
+    }
+    if (rows.empty()) {
+      rows.resize(count);
+      ListOwned(owners, owner, absl::MakeSpan(rows));
+    }
+    return GatherRows(ColumnRows::Of(column), absl::MakeConstSpan(rows));
+  });
+}
+
+// Adds so many rows of the batch for a worker: none, the batch itself if they are all, or those
+// that `taken` gives.
+template <class Taken>
+void AddRows(const RecordBatch& batch, int worker, size_t count, int64_t max_bytes,
+             std::vector<FramePart>* parts, Taken taken) {
+  if (count == 0) return;
+  const bool are_all = static_cast<int64_t>(count) == batch.size();
+  AddFrames(are_all ? batch : taken(), worker, max_bytes, parts);
+}
+
 template <class HashesOf>
 void AddByHash(const RecordBatch& batch, int workers, int64_t max_bytes, HashesOf hashes_of,
                std::vector<FramePart>* parts) {
   if (workers == 1 || batch.empty()) return AddFrames(batch, 0, max_bytes, parts);
-  const RowsOfWorkers rows(batch.size(), workers, hashes_of);
+  const std::vector<uint16_t> owners = OwnersOf(batch.size(), workers, hashes_of);
+  if (workers > kFewWorkers) {
+    const RowsOfWorkers rows(owners, workers);
+    for (int worker = 0; worker < workers; ++worker) {
+      const absl::Span<const uint32_t> of_worker = rows.of(worker);
+      AddRows(batch, worker, of_worker.size(), max_bytes, parts, [&] {
+        return EachTensor(batch, [&](const Tensor& column) {
+          return GatherRows(ColumnRows::Of(column), of_worker);
+        });
+      });
+    }
+    return;
+  }
   for (int worker = 0; worker < workers; ++worker) {
-    const absl::Span<const uint32_t> of_worker = rows.of(worker);
-    if (of_worker.empty()) continue;
-    const bool is_all = static_cast<int64_t>(of_worker.size()) == batch.size();
-    AddFrames(is_all ? batch : Rows(batch, of_worker), worker, max_bytes, parts);
+    const size_t count = CountOwned(owners, static_cast<uint16_t>(worker));
+    AddRows(batch, worker, count, max_bytes, parts,
+            [&] { return RowsOfOwner(batch, owners, worker, count); });
   }
 }
 
