@@ -33,21 +33,24 @@ void Say(const char* text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
 }
 
-// Runs in a signal handler: no allocation.
+// This and what follows runs in a signal handler: no allocation.
+void SaveInput(const std::string& input, const char* path) {
+  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file < 0) return;
+  [[maybe_unused]] const ssize_t written = write(file, input.data(), input.size());
+  close(file);
+  Say("\nthe input is in ");
+  Say(path);
+}
+
 void ReportDeath() {
   Guard& guard = TheGuard();
-  if (guard.input == nullptr) return;
-  const std::string& input = *guard.input;
-  guard.input = nullptr;
-  Say("\nfuzz input died: ");
-  Say(guard.label->c_str());
-  const int file = open(guard.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  if (file >= 0) {
-    [[maybe_unused]] const ssize_t written = write(file, input.data(), input.size());
-    close(file);
-    Say("\nthe input is in ");
-    Say(guard.path.c_str());
-  }
+  if (guard.label == nullptr) return;
+  const std::string& label = *guard.label;
+  guard.label = nullptr;
+  Say("\ndied: ");
+  Say(label.c_str());
+  if (guard.input != nullptr) SaveInput(*guard.input, guard.path.c_str());
   Say("\n");
 }
 
@@ -102,7 +105,7 @@ void EndInput() {
     ReportDeath();
     std::_Exit(1);
   }
-  TheGuard().input = nullptr;
+  TheGuard().label = nullptr;
 }
 
 int64_t PeakResidentBytes() {

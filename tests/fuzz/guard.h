@@ -1,6 +1,6 @@
-// What watches over a target: the input under way is written to a file when the program dies, a
-// run that takes too long is such a death, and resident memory has a bound. One guard a process;
-// used by the main thread.
+// What watches over a target, or over a program that checks others (tests/programs): when it dies
+// it says with which input, which is written to a file; a run that takes too long is such a death,
+// and resident memory has a bound. One guard a process; used by the main thread.
 #ifndef WEIR_TESTS_FUZZ_GUARD_H_
 #define WEIR_TESTS_FUZZ_GUARD_H_
 
@@ -18,7 +18,7 @@ struct GuardLimits {
 void StartGuard(std::string folder, const GuardLimits& limits);
 
 // `label` (target, seed and number) and `input` are what a death reports; both must outlive the
-// run.
+// run. `input` may be null where the label says it all.
 void BeginInput(const std::string* label, const std::string* input);
 // Dies if the process has held more memory than allowed.
 void EndInput();

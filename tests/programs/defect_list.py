@@ -168,7 +168,7 @@ VARIANCE = [
         "variance: only the first output varies",
         "server/compiler/pfor/variance.cc",
         "      for (ValueId output : node.outputs) MarkVarying(output);",
-        "      MarkVarying(node.outputs[0]);",
+        "      if (!node.outputs.empty()) MarkVarying(node.outputs[0]);",
     ),
     (
         "variance: what a loop carries is looked at once",

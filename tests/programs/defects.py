@@ -40,6 +40,9 @@ LIMIT_OF_TESTS = 120  # they take seconds
 LIMIT = 1800  # seconds of one run; a defect may make a loop endless
 FAILED = re.compile(r"\[  FAILED  \] ([\w/]+\.[\w/]+)")
 CHECKED = re.compile(r"(\d+) programs checked, (\d+) disagree")
+DIED = re.compile(r"died: (--seed \d+) .* after (\d+) programs")
+# A run that ends with one of these is found out; SIGKILL and SIGTERM come from elsewhere.
+CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
 
 def read(path):
@@ -83,6 +86,13 @@ def run(command, limit):
     return done.stdout.decode(), done.returncode
 
 
+def crash(code):
+    """Returns: how a run ended with this exit code, or None if no fault of its own ended it."""
+    if code == -signal.SIGVTALRM:
+        return "no end"
+    return f"crashed with {signal.Signals(-code).name}" if -code in CRASHES else None
+
+
 def search_programs(options):
     """Returns: whether a program disagreed, and after how many or how."""
     command = [f"{options.build}/bin/weir_programs", "--first"]
@@ -90,6 +100,9 @@ def search_programs(options):
     output, code = run(command, LIMIT)
     if output is None:
         return False, f"no end within {LIMIT} s"
+    died = DIED.search(output)
+    if died is not None and crash(code) is not None:
+        return True, f"{crash(code)} after {died[2]} programs ({died[1]})"
     result = CHECKED.search(output)
     if result is None:
         return False, f"weir_programs ended with {code}"
@@ -106,7 +119,7 @@ def search_tests(binary, options):
         return True, f"no end within {LIMIT_OF_TESTS} s"
     failed = sorted(set(FAILED.findall(output)))
     if code not in (0, 1):
-        return True, f"the tests ended with {code}"
+        return crash(code) is not None, crash(code) or f"the tests ended with {code}"
     why = "; ".join(failed) if options.why else ", ".join(failed[:3])
     return code == 1 and bool(failed), f"{len(failed)} tests fail ({why})"
 

@@ -1,14 +1,19 @@
 // Checks random programs: weir_programs [--count N] [--seed S] [--recursion]. Prints the seed of
 // the first program, so that a run can be repeated, and a failing program made as small as
-// possible; with
-// --first it stops at that program as it is.
+// possible; with --first it stops at that program as it is. One that ends this process, or has no
+// end, is named by its seed.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <random>
+#include <string>
 
 #include "common/base/log.h"
+#include "common/base/str_cat.h"
 #include "common/ir/text.h"
+#include "tests/fuzz/guard.h"
 #include "tests/programs/check.h"
 #include "tests/programs/outline.h"
 
@@ -39,13 +44,18 @@ int Run(const Options& options) {
   std::printf("programs from seed %llu on\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   Coverage coverage;
+  StartGuard(".", {.resident_bytes = std::numeric_limits<int64_t>::max()});
   const int most_failures = options.first ? 1 : kMostFailures;
   int failures = 0;
   int64_t invalid = 0, checked = 0;
   for (int64_t i = 0; i < options.count && failures < most_failures; ++i) {
-    Program program = Generate({.seed = options.seed + static_cast<uint64_t>(i)});
+    const uint64_t seed = options.seed + static_cast<uint64_t>(i);
+    const std::string label = StrCat("--seed ", seed, " --count 1, after ", checked, " programs");
+    BeginInput(&label, nullptr);
+    Program program = Generate({.seed = seed});
     const bool is_program = !program.graph.functions().empty();
     if (!is_program || (options.recursion && !OutlineRecursively(&program))) {
+      EndInput();
       ++invalid;
       continue;
     }
@@ -56,6 +66,7 @@ int Run(const Options& options) {
     }
     for (const auto& [use, times] : program.coverage) coverage[use] += times;
     const std::string disagreement = Disagreement(program);
+    EndInput();
     if (disagreement.empty()) continue;
     ++failures;
     Report(program, disagreement, !options.first);

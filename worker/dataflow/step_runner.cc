@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -28,13 +29,9 @@ class StepExecution {
     start_ = RealClock()->Now();
     stats_.iterations = task_.range.size();
     if (task_.profile) stats_.ops = std::make_shared<OpCounts>();
-    if (is_split() && task_.range.size() == 0) {
-      AllocateOutputs();
-    } else {
-      failure_ = Choose(threads);
-      failed_ = !failure_.ok();
-      if (!failed_) AllocateOutputs();
-    }
+    if (!is_split() || task_.range.size() > 0) failure_ = Choose(threads);
+    if (failure_.ok()) failure_ = AllocateOutputs();
+    failed_ = !failure_.ok();
     lanes_left_ = stats_.chunking.threads;
     return lanes_left_;
   }
@@ -99,15 +96,16 @@ class StepExecution {
   }
 
   // Rows of a step that is split; the executable makes the others.
-  void AllocateOutputs() {
+  absl::Status AllocateOutputs() {
     outputs_.resize(step().outputs_size());
-    if (!is_split()) return;
+    if (!is_split()) return absl::OkStatus();
     for (int i = 0; i < step().outputs_size(); ++i) {
       const TensorType& type = task_.program->types[step().outputs(i)];
       Extents extents = *type.shape.Evaluate(task_.symbols);
       extents[0] = task_.range.size();
-      outputs_[i] = Tensor(type.dtype, extents);
+      WEIR_ASSIGN_OR_RETURN(outputs_[i], Tensor::TryCreate(type.dtype, extents));
     }
+    return absl::OkStatus();
   }
 
   Workspace TakeWorkspace() const {
@@ -134,8 +132,14 @@ class StepExecution {
     options.deadline = task_.deadline;
     PrintedLines lines;
     options.lines = &lines;
-    const absl::Status status =
-        executable().Run(symbols, operands, outputs, workspace, &stats, options);
+    absl::Status status;
+    try {
+      status = executable().Run(symbols, operands, outputs, workspace, &stats, options);
+    } catch (const std::bad_alloc&) {
+      *workspace = Workspace();  // it may have been left in the middle of something
+      status = absl::ResourceExhaustedError(
+          StrCat("there is no memory for what ", step().function(), " computes"));
+    }
     *arena_bytes = std::max(*arena_bytes, stats.arena_bytes);
     std::lock_guard<std::mutex> lock(mutex_);
     if (ops.has_value()) stats_.ops->Add(*ops);

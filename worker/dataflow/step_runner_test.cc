@@ -68,6 +68,51 @@ constexpr char kLoop[] = R"(
   values { name: "y" type: "f32[n]" placement: PLACEMENT_ROOT }
   steps { function: "f" outputs: 1 operands { value: 0 part: PART_WHOLE } })";
 
+// No machine has 8 TB of memory for it.
+constexpr char kLargeResult[] = R"(
+  program: "func @f(%x: f32[2]) -> (f32[2,1000000,1000000]) {"
+    "  %y = broadcast_in_dim(%x) {shape = (2,1000000,1000000), axes = [0]}"
+    "  return %y }"
+  values { name: "x" type: "f32[2]" placement: PLACEMENT_ROOT }
+  values { name: "y" type: "f32[2,1000000,1000000]" placement: PLACEMENT_ROOT }
+  steps { function: "f" outputs: 1 operands { value: 0 part: PART_WHOLE } })";
+
+constexpr char kLargeRows[] = R"(
+  program: "func @f(%first: i64[], %x: f32[m]) -> (f32[m,1000000,1000000]) {"
+    "  %y = broadcast_in_dim(%x) {shape = (m,1000000,1000000), axes = [0]}"
+    "  return %y }"
+  values { name: "x" type: "f32[n]" placement: PLACEMENT_FEED }
+  values { name: "y" type: "f32[n,1000000,1000000]" placement: PLACEMENT_SPLIT }
+  steps { function: "f" extent: "n" local: "m" outputs: 1
+          operands { value: 0 part: PART_ROWS } })";
+
+constexpr char kLargeIntermediate[] = R"(
+  program: "func @f(%x: f32[2]) -> (f32[2]) {"
+    "  %y = broadcast_in_dim(%x) {shape = (2,1000000,1000000), axes = [0]}"
+    "  %z = sort(%y) {axis = 2, descending = false, is_stable = true}"
+    "  %s = reduce_sum(%z) {axes = [1, 2]}"
+    "  return %s }"
+  values { name: "x" type: "f32[2]" placement: PLACEMENT_ROOT }
+  values { name: "y" type: "f32[2]" placement: PLACEMENT_ROOT }
+  steps { function: "f" outputs: 1 operands { value: 0 part: PART_WHOLE } })";
+
+TEST(StepRunnerTest, WhatNoMemoryHoldsIsAnErrorOfTheStep) {
+  ComputePool pool(2);
+  for (const char* plan : {kLargeResult, kLargeRows, kLargeIntermediate}) {
+    StepTask task;
+    task.program = ProgramOf(plan);
+    task.symbols = {{"n", 2}};
+    task.operands = {Tensor::Zeros(DType::kF32, {2})};
+    if (!task.program->plan.steps(0).extent().empty()) task.range = {0, 2};
+    std::promise<absl::Status> ended;
+    RunStep(std::move(task), &pool,
+            [&](const absl::StatusOr<std::vector<Tensor>>& outputs, const StepStats&) {
+              ended.set_value(outputs.status());
+            });
+    EXPECT_EQ(ended.get_future().get().code(), absl::StatusCode::kResourceExhausted) << plan;
+  }
+}
+
 TEST(StepRunnerTest, AStepThatWasShortRunsOnTheThreadOfTheCaller) {
   ComputePool pool(2);
   for (const char* plan : {kWhole, kRows}) {

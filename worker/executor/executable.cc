@@ -103,7 +103,7 @@ class CpuExecutable : public Executable {
     const TensorType& type = graph_->type(graph_->region(function_->body).results[index]);
     WEIR_ASSIGN_OR_RETURN(const Extents extents, type.shape.Evaluate(symbols));
     if (output->buffer() == nullptr) {
-      *output = Tensor(type.dtype, extents);
+      WEIR_ASSIGN_OR_RETURN(*output, Tensor::TryCreate(type.dtype, extents));
       return absl::OkStatus();
     }
     if (output->dtype() != type.dtype || output->extents() != extents || !output->is_contiguous()) {
