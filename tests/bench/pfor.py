@@ -103,6 +103,7 @@ class Benchmark:
             self.notes += [f"{name} {n}: {peer.name}: {note}" for note in notes]
         if not self._agree(f"{name} {n}", results):
             return
+        ready = [peer for peer in ready if peer.name in results]
         print(f"{name} {n}: {', '.join(results)} agree", file=sys.stderr)
         if not self._options.check:
             self._time(line, ready)
@@ -115,14 +116,21 @@ class Benchmark:
         (self.wrong if peer.name == "weir" else self.notes).append(f"{what}: {reason}")
 
     def _agree(self, what, results):
-        """Compares all results with the first."""
+        """Compares all results with the first, which is wrong if no other one is as it is.
+
+        One that differs from two which agree is wrong itself: it is noted and leaves `results`.
+        """
         names = list(results)
-        for name in names[1:]:
-            reason = difference(results[names[0]], results[name])
-            if reason:
-                self.wrong.append(f"{what}: {name} differs from {names[0]}: {reason}")
-                return False
-        return bool(names)
+        reasons = {name: difference(results[names[0]], results[name]) for name in names[1:]}
+        differing = {name: reason for name, reason in reasons.items() if reason}
+        alone = len(differing) == len(reasons)
+        for name, reason in differing.items():
+            line = f"{what}: {name} differs from {names[0]}: {reason}"
+            (self.wrong if alone else self.notes).append(line)
+            print(line, file=sys.stderr)
+            if not alone:
+                del results[name]
+        return bool(names) and not (differing and alone)
 
     def _time(self, line, ready):
         """One sample of each framework after the other, so that all see the same machine."""

@@ -7,6 +7,23 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow as tf
 
 
+class Linalg:
+    """What has other names or results than in NumPy."""
+
+    cholesky = staticmethod(tf.linalg.cholesky)
+    qr = staticmethod(tf.linalg.qr)
+    eigh = staticmethod(tf.linalg.eigh)
+    eig = staticmethod(tf.linalg.eig)
+    solve = staticmethod(tf.linalg.solve)
+    inv = staticmethod(tf.linalg.inv)
+    slogdet = staticmethod(tf.linalg.slogdet)
+
+    @staticmethod
+    def svd(x):
+        s, u, v = tf.linalg.svd(x)
+        return u, s, tf.linalg.adjoint(v)
+
+
 class Framework:
     """The words of rows, and how programs run."""
 
@@ -16,7 +33,7 @@ class Framework:
     tanh = staticmethod(tf.tanh)
     sigmoid = staticmethod(tf.sigmoid)
     relu = staticmethod(tf.nn.relu)
-    linalg = tf.linalg
+    linalg = Linalg
     fft = tf.signal
     sum = staticmethod(tf.reduce_sum)
     transpose = staticmethod(tf.transpose)
@@ -28,6 +45,12 @@ class Framework:
 
     def close(self):
         pass
+
+    def solve_triangular(self, a, b):
+        return tf.linalg.triangular_solve(a, b)
+
+    def lu(self, x):
+        return tf.linalg.lu(x)[0]
 
     def grad(self, function, argnums):
         def gradient(*args):
