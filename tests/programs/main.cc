@@ -26,12 +26,12 @@ struct Options {
   bool recursion = false;
 };
 
-void Report(const Program& program, const std::string& disagreement, bool reduce) {
+void Report(const RandomProgram& program, const std::string& disagreement, bool reduce) {
   std::printf("seed %llu: %s\n", static_cast<unsigned long long>(program.seed),
               disagreement.c_str());
   std::fflush(stdout);
   if (!reduce) return;
-  const Program smaller = Reduced(program);
+  const RandomProgram smaller = Reduced(program);
   std::printf("reduced: %s\n%s\n", Disagreement(smaller).c_str(), Print(smaller.graph).c_str());
 }
 
@@ -43,7 +43,7 @@ int Run(const Options& options) {
   int failures = 0;
   int64_t invalid = 0, checked = 0;
   for (int64_t i = 0; i < options.count && failures < most_failures; ++i) {
-    Program program = Generate({.seed = options.seed + static_cast<uint64_t>(i)});
+    RandomProgram program = Generate({.seed = options.seed + static_cast<uint64_t>(i)});
     const bool is_program = !program.graph.functions().empty();
     if (!is_program || (options.recursion && !OutlineRecursively(&program))) {
       ++invalid;
