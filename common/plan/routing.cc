@@ -38,11 +38,26 @@ absl::Status CheckOutput(const v1::PlanValue& value, const Extents& extents, con
                          shape.extent, " iterations");
 }
 
+std::vector<uint32_t> ValuesOf(const google::protobuf::RepeatedPtrField<v1::StepOperand>& of) {
+  std::vector<uint32_t> values;
+  for (const v1::StepOperand& operand : of) values.push_back(operand.value());
+  return values;
+}
+
+// Of operations on elements: a trip with less is over sooner on one worker than several have told
+// one another of it, or one has begun its steps.
+int64_t LeastWork(int world) { return world == 1 ? 50'000 : 1'000'000; }
+
 void Widen(Need* need, v1::StepOperand::Part part) {
   *need = std::max(*need, part == v1::StepOperand::PART_ROWS ? Need::kRows : Need::kWhole);
 }
 
 }  // namespace
+
+bool IsCopy(v1::Step::Control control) {
+  return control == v1::Step::CONTROL_ENTER || control == v1::Step::CONTROL_REPEAT ||
+         control == v1::Step::CONTROL_LEAVE;
+}
 
 RowRange RangeOf(int64_t extent, int rank, int world) {
   const auto cut = [&](int64_t r) {
@@ -54,8 +69,24 @@ RowRange RangeOf(int64_t extent, int rank, int world) {
 absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindings& symbols,
                                         int world) {
   WEIR_RETURN_IF_ERROR(CheckIndices(plan));
-  RunShape out;
-  out.world_ = world;
+  WEIR_ASSIGN_OR_RETURN(const PlanLoops loops, PlanLoops::Find(plan));
+  RunShape out(world);
+  WEIR_RETURN_IF_ERROR(out.AddValues(plan, loops, symbols));
+  for (int index = 0; index < plan.steps_size(); ++index) {
+    WEIR_RETURN_IF_ERROR(out.AddStep(plan, loops, symbols));
+  }
+  for (int index = 0; index < plan.steps_size(); ++index) {
+    out.AddUses(plan, loops, index);
+    out.is_shared_ = out.is_shared_ || out.steps_[index].sharded;
+    // What no run comes to uses nothing.
+    if (out.steps_[index].whole) index = std::max(index, out.steps_[index].jump - 1);
+  }
+  for (uint32_t result : plan.outputs()) out.values_[result].last_use = plan.steps_size();
+  return out;
+}
+
+absl::Status RunShape::AddValues(const v1::Plan& plan, const PlanLoops& loops,
+                                 const SymbolBindings& symbols) {
   for (const v1::PlanValue& value : plan.values()) {
     WEIR_ASSIGN_OR_RETURN(const TensorType type, TensorType::Parse(value.type()));
     ValueShape shape;
@@ -67,40 +98,148 @@ absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindin
     if (value.placement() == v1::PlanValue::PLACEMENT_SPLIT && shape.extents.empty()) {
       return InvalidArgument("plan: value ", value.name(), " is split by rows, but has none");
     }
-    out.values_.push_back(std::move(shape));
+    const uint32_t index = static_cast<uint32_t>(values_.size());
+    shape.made_at = loops.made_at(index);
+    shape.made_again = loops.IsMadeAgain(index);
+    values_.push_back(std::move(shape));
   }
-  for (int index = 0; index < plan.steps_size(); ++index) {
-    const v1::Step& step = plan.steps(index);
-    StepShape shape;
-    shape.sharded = !step.extent().empty();
-    if (shape.sharded) {
-      WEIR_ASSIGN_OR_RETURN(const Dim extent, Dim::Parse(step.extent()));
-      WEIR_ASSIGN_OR_RETURN(shape.extent, extent.Evaluate(symbols));
-      if (shape.extent < 0) {
-        return InvalidArgument("pfor extent ", step.extent(), " is negative: ", shape.extent);
-      }
-    }
-    for (const v1::StepOperand& operand : step.operands()) {
-      ValueShape& value = out.values_[operand.value()];
-      if (operand.part() == v1::StepOperand::PART_ROWS &&
-          (!shape.sharded || value.extents.empty() || value.extents[0] != shape.extent)) {
-        return InvalidArgument("plan: ", step.function(), " takes rows of a value of shape ",
-                               ExtentsToString(value.extents), " over ", shape.extent,
-                               " iterations");
-      }
-      value.last_use = index;
-      Widen(&value.needs[0], operand.part());
-      if (shape.sharded) Widen(&value.needs[1], operand.part());
-    }
-    for (uint32_t output : step.outputs()) {
-      WEIR_RETURN_IF_ERROR(CheckOutput(plan.values(static_cast<int>(output)),
-                                       out.values_[output].extents, step, shape));
-      out.values_[output].last_use = std::max(out.values_[output].last_use, index);
-    }
-    out.steps_.push_back(shape);
+  return absl::OkStatus();
+}
+
+absl::Status RunShape::AddStep(const v1::Plan& plan, const PlanLoops& loops,
+                               const SymbolBindings& symbols) {
+  const int index = num_steps();
+  const v1::Step& step = plan.steps(index);
+  StepShape shape;
+  shape.control = step.control();
+  shape.jump = index + 1;
+  if (shape.control != v1::Step::CONTROL_NONE) {
+    WEIR_RETURN_IF_ERROR(AddControl(plan, loops, symbols, &shape));
+    steps_.push_back(shape);
+    return absl::OkStatus();
   }
-  for (uint32_t result : plan.outputs()) out.values_[result].last_use = plan.steps_size();
-  return out;
+  shape.sharded = !step.extent().empty();
+  if (shape.sharded) {
+    WEIR_ASSIGN_OR_RETURN(const Dim extent, Dim::Parse(step.extent()));
+    WEIR_ASSIGN_OR_RETURN(shape.extent, extent.Evaluate(symbols));
+    if (shape.extent < 0) {
+      return InvalidArgument("pfor extent ", step.extent(), " is negative: ", shape.extent);
+    }
+  }
+  for (const v1::StepOperand& operand : step.operands()) {
+    const ValueShape& value = values_[operand.value()];
+    if (operand.part() == v1::StepOperand::PART_ROWS &&
+        (!shape.sharded || value.extents.empty() || value.extents[0] != shape.extent)) {
+      return InvalidArgument("plan: ", step.function(), " takes rows of a value of shape ",
+                             ExtentsToString(value.extents), " over ", shape.extent, " iterations");
+    }
+  }
+  for (uint32_t output : step.outputs()) {
+    WEIR_RETURN_IF_ERROR(
+        CheckOutput(plan.values(static_cast<int>(output)), values_[output].extents, step, shape));
+  }
+  steps_.push_back(shape);
+  return absl::OkStatus();
+}
+
+absl::Status RunShape::AddControl(const v1::Plan& plan, const PlanLoops& loops,
+                                  const SymbolBindings& symbols, StepShape* shape) {
+  const int index = num_steps();
+  const v1::Step& step = plan.steps(index);
+  if (!step.extent().empty()) return InvalidArgument("plan: step ", index, " is split and no pfor");
+  switch (shape->control) {
+    case v1::Step::CONTROL_WHOLE: {
+      for (uint32_t output : step.outputs()) {
+        WEIR_RETURN_IF_ERROR(CheckOutput(plan.values(static_cast<int>(output)),
+                                         values_[output].extents, step, *shape));
+      }
+      WEIR_ASSIGN_OR_RETURN(const Dim work, Dim::Parse(step.work()));
+      const absl::StatusOr<int64_t> operations = work.Evaluate(symbols);
+      // More than a number can say is much.
+      shape->whole = operations.ok() && *operations < LeastWork(world_);
+      return CheckCopies(plan, step.outputs(), plan.steps(index + 1));
+    }
+    case v1::Step::CONTROL_ENTER:
+      shape->whole = index > 0 && steps_[index - 1].whole &&
+                     steps_[index - 1].control == v1::Step::CONTROL_WHOLE;
+      if (shape->whole) shape->jump = loops.of_control(index).repeat + 1;
+      break;
+    case v1::Step::CONTROL_REPEAT:
+      shape->jump = loops.of_control(index).enter + 1;
+      break;
+    case v1::Step::CONTROL_TEST: {
+      shape->jump = loops.of_control(index).repeat + 1;
+      ValueShape& goes_on = values_[step.operands(0).value()];
+      shape->answered = world_ > 1 && !loops.Gathers(plan, index);
+      goes_on.answered = goes_on.answered || shape->answered;
+      if (goes_on.dtype == DType::kBool && goes_on.extents.empty()) return absl::OkStatus();
+      return InvalidArgument("plan: step ", index, " tests what is no bool");
+    }
+    case v1::Step::CONTROL_LEAVE:
+      break;
+    default:
+      return InvalidArgument("plan: step ", index, " does something unknown");
+  }
+  return CheckCopies(plan, ValuesOf(step.operands()), step);
+}
+
+// `step` may make its outputs of these values: split ones of their rows, others of the whole.
+absl::Status RunShape::CheckCopies(const v1::Plan& plan, absl::Span<const uint32_t> from,
+                                   const v1::Step& step) const {
+  for (int i = 0; i < step.outputs_size(); ++i) {
+    const v1::PlanValue& value = plan.values(static_cast<int>(step.outputs(i)));
+    const ValueShape& source = values_[from[i]];
+    const ValueShape& target = values_[step.outputs(i)];
+    const bool rows = step.operands(i).part() == v1::StepOperand::PART_ROWS;
+    const auto placement = rows ? v1::PlanValue::PLACEMENT_SPLIT : v1::PlanValue::PLACEMENT_ROOT;
+    if (source.dtype == target.dtype && source.extents == target.extents &&
+        value.placement() == placement) {
+      continue;
+    }
+    return InvalidArgument("plan: ", value.name(), " of shape ", ExtentsToString(target.extents),
+                           " is carried on as something else");
+  }
+  return absl::OkStatus();
+}
+
+void RunShape::AddUses(const v1::Plan& plan, const PlanLoops& loops, int index) {
+  const v1::Step& step = plan.steps(index);
+  const StepShape& shape = steps_[index];
+  for (uint32_t output : step.outputs()) {
+    values_[output].last_use = std::max(values_[output].last_use, index);
+  }
+  if (shape.control == v1::Step::CONTROL_WHOLE && !shape.whole) return;
+  const bool enters_none = shape.control == v1::Step::CONTROL_ENTER && shape.whole;
+  const bool copies = IsCopy(shape.control);
+  for (int i = 0; i < step.operands_size(); ++i) {
+    const v1::StepOperand& operand = step.operands(i);
+    const bool rows = operand.part() == v1::StepOperand::PART_ROWS;
+    const uint32_t used = enters_none ? plan.steps(index - 1).outputs(i) : operand.value();
+    ValueShape& value = values_[used];
+    value.last_use = std::max(value.last_use, loops.KeptUntil(used, index));
+    Widen(&value.needs[0], operand.part());
+    const bool on_others = copies ? rows : RunsOn(index, 1);
+    if (on_others) Widen(&value.needs[1], operand.part());
+  }
+}
+
+bool RunShape::IsLastUse(uint32_t value, int step) const {
+  if (values_[value].last_use != step) return false;
+  // The next trip uses again what was made in front of the loop.
+  return steps_[step].control != v1::Step::CONTROL_REPEAT ||
+         values_[value].made_at >= steps_[step].jump;
+}
+
+bool RunShape::RunsOn(int step, int rank) const {
+  const StepShape& shape = steps_[step];
+  switch (shape.control) {
+    case v1::Step::CONTROL_NONE:
+      return shape.sharded || rank == 0;
+    case v1::Step::CONTROL_WHOLE:
+      return shape.whole && rank == 0;
+    default:
+      return true;
+  }
 }
 
 absl::StatusOr<std::shared_ptr<const RunShape>> LastRunShape::For(const v1::Plan& plan,

@@ -25,6 +25,13 @@ struct CompileOptions {
     kAsWritten,
   };
   Sums sums = Sums::kContract;
+  enum class Trips {
+    // Trips of loops around pfors are split over workers where they have enough to do.
+    kSplitByWork,
+    // Always, as a test of small programs wants it.
+    kSplit,
+  };
+  Trips trips = Trips::kSplitByWork;
   // A node that would run in a loop over the iterations is an error.
   bool strict = false;
 };

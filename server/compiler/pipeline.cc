@@ -1,5 +1,7 @@
 #include "server/compiler/pipeline.h"
 
+#include <utility>
+
 #include "common/base/status.h"
 #include "common/ir/clone.h"
 #include "common/ir/verify.h"
@@ -80,7 +82,8 @@ absl::StatusOr<Compiled> Compile(Graph program, const CompileOptions& options,
 #endif
     if (on_stage) on_stage(pass, out.graph);
   }
-  WEIR_ASSIGN_OR_RETURN(out.plan, Partition(out.graph));
+  WEIR_ASSIGN_OR_RETURN(out.plan, Partition(out.graph, options));
+  for (std::string& note : out.plan.notes) out.report.notes.push_back(std::move(note));
   return out;
 }
 

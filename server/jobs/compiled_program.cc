@@ -77,6 +77,9 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompileProgram(const v1::
   const auto& steps = out->plan.plan.steps();
   out->sharded = std::any_of(steps.begin(), steps.end(),
                              [](const v1::Step& step) { return !step.extent().empty(); });
+  out->may_run_whole = std::any_of(steps.begin(), steps.end(), [](const v1::Step& step) {
+    return step.control() == v1::Step::CONTROL_WHOLE;
+  });
   out->compile_ns = absl::ToInt64Nanoseconds(RealClock()->Now() - begin);
   return out;
 }

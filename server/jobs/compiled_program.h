@@ -20,6 +20,8 @@ struct CompiledProgram {
   int64_t compile_ns = 0;
   // Whether some step runs on every worker; otherwise the worker of rank 0 does everything.
   bool sharded = false;
+  // Whether that depends on sizes, as loops that take little time are run by one worker.
+  bool may_run_whole = false;
 };
 
 // Loads, maps and compiles. Takes as long as that takes: call it on a thread that may.

@@ -32,6 +32,15 @@ int RankOf(const ActiveRun& run, uint64_t worker) {
   return it == run.workers.end() ? -1 : static_cast<int>(it - run.workers.begin());
 }
 
+// Whether several workers would have something to do.
+bool IsShared(const JobEntry& job, ProgramEntry* program) {
+  constexpr int kSeveral = 2;
+  if (!program->compiled->may_run_whole) return program->compiled->sharded;
+  const auto shape =
+      program->shared_shape.For(program->compiled->plan.plan, job.bound.symbols, kSeveral);
+  return !shape.ok() || (*shape)->is_shared();
+}
+
 std::string Milliseconds(int64_t ns) { return StrCat(ns / 1000 / 1000.0, " ms"); }
 
 }  // namespace
@@ -93,8 +102,7 @@ void CoordinatorCore::TryStart(JobEntry* job) {
   const absl::Status status = Bind(job, *program->compiled);
   if (!status.ok()) return Fail(job, status);
   if (program->compiled->plan.plan.steps_size() == 0) return FinishWithoutWorkers(job, program);
-  WorkerTable::Choice choice =
-      workers_.Choose(program->compiled->sharded ? job->workers_wanted : 1);
+  WorkerTable::Choice choice = workers_.Choose(IsShared(*job, program) ? job->workers_wanted : 1);
   if (choice.workers.empty()) {
     if (job->view.waits_for() == choice.waits_for) return;
     job->view.set_waits_for(choice.waits_for);

@@ -25,7 +25,8 @@ struct ProgramEntry {
   int jobs = 0;  // that have not ended
   uint64_t last_used = 0;
   LastRunShape last_shape;
-  int64_t epochs = 0;  // jobs that have begun to run, of which each is one
+  LastRunShape shared_shape;  // as last_shape, if several workers shared every run
+  int64_t epochs = 0;         // jobs that have begun to run, of which each is one
 };
 
 class ProgramTable {

@@ -64,7 +64,7 @@ void TakeOut(Graph* graph, RegionId body) {
 
 // The body of the program's pfor as a function for one record, whose columns are the iteration and
 // all parameters, the size n being kRecords. Returns: nothing if it uses more than these.
-std::optional<Graph> FunctionOf(const Program& program) {
+std::optional<Graph> FunctionOf(const RandomProgram& program) {
   const Graph& graph = program.graph;
   if (graph.functions().empty()) return std::nullopt;
   const Region& main = graph.region(graph.entry().body);
@@ -89,7 +89,8 @@ std::optional<Graph> FunctionOf(const Program& program) {
 }
 
 // A flow that calls the function, or nothing if it is none for flows.
-std::optional<Flow> FlowOf(const Program& program, const std::string& what, int64_t hold_bytes) {
+std::optional<Flow> FlowOf(const RandomProgram& program, const std::string& what,
+                           int64_t hold_bytes) {
   std::optional<Graph> function = FunctionOf(program);
   if (!function.has_value()) return std::nullopt;
   std::vector<std::string> types;
@@ -113,7 +114,7 @@ std::optional<Flow> FlowOf(const Program& program, const std::string& what, int6
   return *std::move(parsed);
 }
 
-RecordBatch RecordsOf(const Program& program, const RecordType& type) {
+RecordBatch RecordsOf(const RandomProgram& program, const RecordType& type) {
   const std::vector<Tensor> inputs = program.Inputs(kRecords);
   std::vector<Tensor> columns;
   for (size_t c = 0; c < type.size(); ++c) {
@@ -145,7 +146,7 @@ TEST(PipelinedPrograms, GiveTheBitsOfTheWhole) {
   int64_t held = 0;
   for (int64_t p = 0; p < programs; ++p) {
     const uint64_t seed = first + static_cast<uint64_t>(p);
-    const Program program = Generate({.seed = seed});
+    const RandomProgram program = Generate({.seed = seed});
     const bool all = seed % 2 == 0;
     const int64_t hold_bytes = seed % 3 == 0 ? 8 : 0;
     const std::optional<Flow> whole = FlowOf(program, all ? "all" : "loops", hold_bytes);

@@ -29,7 +29,7 @@ void CheckRanges(const v1::Plan& plan, int64_t n, int world) {
       for (int rank = 0; rank < world; ++rank) {
         rows += shape->RowsOf(operand.value(), rank).size();
       }
-      Require(rows == shape->step(step).extent, "the ranges of all workers are all rows");
+      Require(rows == shape->extents(operand.value())[0], "the ranges of all workers are all rows");
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "common/ops/registry.h"
 #include "common/tensor/compare.h"
 #include "server/compiler/pipeline.h"
+#include "tests/programs/plan_world.h"
 #include "worker/executor/executable.h"
 
 namespace weir {
@@ -29,6 +30,7 @@ struct Form {
   Graph graph;
   bool contracts = false;  // sums are made in another order than the program's
   std::unique_ptr<Executable> executable;
+  std::shared_ptr<Program> plan;  // as workers hold it
 
   static absl::StatusOr<Form> Of(const Graph& program, const CompileOptions& options) {
     absl::Status valid;
@@ -40,8 +42,10 @@ struct Form {
     WEIR_RETURN_IF_ERROR(made.status());
     Compiled& compiled = *made;
     auto graph = std::make_shared<const Graph>(compiled.graph);
-    Form form{std::move(compiled.graph), !compiled.report.notes.empty(), nullptr};
+    const bool contracts = compiled.report.notes.size() > compiled.plan.notes.size();
+    Form form{.graph = std::move(compiled.graph), .contracts = contracts};
     WEIR_ASSIGN_OR_RETURN(form.executable, Executable::Create(graph, graph->entry().name));
+    WEIR_ASSIGN_OR_RETURN(form.plan, Prepared(compiled.plan));
     return form;
   }
 
@@ -114,6 +118,19 @@ std::string RangesDisagreement(std::string_view what, const Graph& graph,
   return "";
 }
 
+// Workers do what the whole of the program does in one executor, bit by bit.
+std::string WorkersDisagreement(const Form& form, const std::vector<Tensor>& inputs, int64_t n,
+                                const Outcome& want) {
+  for (int workers : {1, 2, 3}) {
+    PlanOutcome got =
+        RunPlan(form.plan, inputs, {{"n", n}}, workers, static_cast<uint64_t>(17 * n + workers));
+    const std::string found = Compare(StrCat("on ", workers, " workers, n = ", n),
+                                      {std::move(got.results), std::move(got.lines)}, want);
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
 // What the compiler makes of one program.
 struct Forms {
   Form as_written;  // with the bits of the program
@@ -121,7 +138,7 @@ struct Forms {
   Form loop;
 
   static absl::StatusOr<Forms> Of(const Graph& program) {
-    absl::StatusOr<Form> vectorized = Form::Of(program, {});
+    absl::StatusOr<Form> vectorized = Form::Of(program, {.trips = CompileOptions::Trips::kSplit});
     WEIR_RETURN_IF_ERROR(vectorized.status());
     absl::StatusOr<Form> loop = Form::Of(program, {.loops = CompileOptions::Loops::kSequential});
     WEIR_RETURN_IF_ERROR(Annotate(loop.status(), "as a loop"));
@@ -134,7 +151,7 @@ struct Forms {
   }
 };
 
-std::string DisagreementFor(const Program& program, const Forms& forms, int64_t n) {
+std::string DisagreementFor(const RandomProgram& program, const Forms& forms, int64_t n) {
   const std::vector<Tensor> inputs = program.Inputs(n);
   InterpretOptions options;
   options.symbols = {{"n", n}};
@@ -146,13 +163,14 @@ std::string DisagreementFor(const Program& program, const Forms& forms, int64_t 
                                Interpreted(contracted, inputs, options));
   }
   if (!found.empty()) return found;
-  return Compare(StrCat("executed, n = ", n), forms.vectorized.Execute(inputs, n),
-                 forms.loop.Execute(inputs, n));
+  const Outcome executed = forms.vectorized.Execute(inputs, n);
+  found = Compare(StrCat("executed, n = ", n), executed, forms.loop.Execute(inputs, n));
+  return found.empty() ? WorkersDisagreement(forms.vectorized, inputs, n, executed) : found;
 }
 
 }  // namespace
 
-std::string Disagreement(const Program& program) {
+std::string Disagreement(const RandomProgram& program) {
   if (absl::Status status = Verify(program.graph, Ops()); !status.ok()) {
     return StrCat("the program is not valid: ", status.ToString());
   }

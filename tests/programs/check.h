@@ -12,11 +12,11 @@ namespace weir {
 // Compares, bit by bit but for NaN: in the interpreter the program as it is, one iteration after
 // the other, with the compiled one, whole and cut into ranges; in the executor the loop with the
 // vectorized form. Returns: empty, or what disagrees and for which n.
-std::string Disagreement(const Program& program);
+std::string Disagreement(const RandomProgram& program);
 
 // Returns: a smaller program that still disagrees: nodes become constants and results go as long
 // as that is so.
-Program Reduced(Program program);
+RandomProgram Reduced(RandomProgram program);
 
 }  // namespace weir
 

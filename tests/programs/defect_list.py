@@ -4,6 +4,8 @@ Each is in code that only one of the compared forms uses: a defect of an op's ow
 be in all of them.
 """
 
+from trip_defect_list import TRIPS
+
 RULES = [
     (
         "elementwise: operands in the other order if the first is invariant",
@@ -579,4 +581,6 @@ PASSES = [
     ),
 ]
 
-DEFECTS = RULES + VARIANCE + CONTROL + STATE + ASSIGNMENTS + MEETINGS + LINES + RANDOM + PASSES
+DEFECTS = (
+    RULES + VARIANCE + CONTROL + STATE + ASSIGNMENTS + MEETINGS + LINES + RANDOM + PASSES + TRIPS
+)

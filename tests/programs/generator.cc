@@ -48,7 +48,7 @@ class Generator {
     }
   }
 
-  Program Run() {
+  RandomProgram Run() {
     const Dim n = Dim::Symbol("n");
     Builder main(&program_.graph, program_.graph.AddFunction("main").body, &Ops());
     main_ = main.region();
@@ -542,7 +542,7 @@ class Generator {
 
   const GeneratorOptions options_;
   std::mt19937_64 random_;
-  Program program_;
+  RandomProgram program_;
   RegionId main_;
   ValueId loop_variable_;
   struct LoopAround {
@@ -577,7 +577,7 @@ bool Uses(const Graph& graph, const std::string& variable) {
 
 }  // namespace
 
-std::vector<Tensor> Program::Inputs(int64_t n) const {
+std::vector<Tensor> RandomProgram::Inputs(int64_t n) const {
   std::vector<Tensor> inputs;
   for (size_t k = 0; k < parameters.size(); ++k) {
     const SampleOperand& operand = parameters[k].operand;
@@ -595,6 +595,6 @@ std::vector<Tensor> Program::Inputs(int64_t n) const {
   return inputs;
 }
 
-Program Generate(const GeneratorOptions& options) { return Generator(options).Run(); }
+RandomProgram Generate(const GeneratorOptions& options) { return Generator(options).Run(); }
 
 }  // namespace weir

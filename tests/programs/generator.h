@@ -2,7 +2,7 @@
 // loops and pfors inside each other, which read and update variables. Equal seeds make equal
 // programs. Stateless; usable from any thread.
 //
-//   Program program = Generate({.seed = 7});
+//   RandomProgram program = Generate({.seed = 7});
 //   std::vector<Tensor> inputs = program.Inputs(/*n=*/5);
 #ifndef WEIR_TESTS_PROGRAMS_GENERATOR_H_
 #define WEIR_TESTS_PROGRAMS_GENERATOR_H_
@@ -20,7 +20,7 @@ namespace weir {
 // How often each op was used with each subset of varying operands: "op 0b101".
 using Coverage = std::map<std::string, int64_t>;
 
-struct Program {
+struct RandomProgram {
   struct Parameter {
     SampleOperand operand;
     bool mapped = false;  // has n rows
@@ -42,7 +42,7 @@ struct GeneratorOptions {
   int max_depth = 3;  // of regions inside the pfor
 };
 
-Program Generate(const GeneratorOptions& options);
+RandomProgram Generate(const GeneratorOptions& options);
 
 }  // namespace weir
 

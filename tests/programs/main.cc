@@ -31,12 +31,12 @@ struct Options {
   bool recursion = false;
 };
 
-void Report(const Program& program, const std::string& disagreement, bool reduce) {
+void Report(const RandomProgram& program, const std::string& disagreement, bool reduce) {
   std::printf("seed %llu: %s\n", static_cast<unsigned long long>(program.seed),
               disagreement.c_str());
   std::fflush(stdout);
   if (!reduce) return;
-  const Program smaller = Reduced(program);
+  const RandomProgram smaller = Reduced(program);
   std::printf("reduced: %s\n%s\n", Disagreement(smaller).c_str(), Print(smaller.graph).c_str());
 }
 
@@ -52,7 +52,7 @@ int Run(const Options& options) {
     const uint64_t seed = options.seed + static_cast<uint64_t>(i);
     const std::string label = StrCat("--seed ", seed, " --count 1, after ", checked, " programs");
     BeginInput(&label, nullptr);
-    Program program = Generate({.seed = seed});
+    RandomProgram program = Generate({.seed = seed});
     const bool is_program = !program.graph.functions().empty();
     if (!is_program || (options.recursion && !OutlineRecursively(&program))) {
       EndInput();

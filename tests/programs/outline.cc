@@ -23,7 +23,7 @@ bool IsStatic(const TensorType& type) {
 
 class Outline {
  public:
-  explicit Outline(Program* program)
+  explicit Outline(RandomProgram* program)
       : graph_(program->graph), random_(program->seed + 0x5eed), entry_(graph_.entry().body) {}
 
   bool Run() {
@@ -210,6 +210,6 @@ class Outline {
 
 }  // namespace
 
-bool OutlineRecursively(Program* program) { return Outline(program).Run(); }
+bool OutlineRecursively(RandomProgram* program) { return Outline(program).Run(); }
 
 }  // namespace weir

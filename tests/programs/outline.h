@@ -9,7 +9,7 @@ namespace weir {
 // Puts a node of the program, with the branches and loops inside of it, into a function that calls
 // itself up to two calls deep: inside of those, and behind the node. Returns: false for a program
 // without a node that can be in a function.
-bool OutlineRecursively(Program* program);
+bool OutlineRecursively(RandomProgram* program);
 
 }  // namespace weir
 

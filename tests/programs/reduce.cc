@@ -19,7 +19,7 @@ bool IsStatic(const TensorType& type) {
 }
 
 // The program without what nobody uses.
-Program Cleaned(Program program) {
+RandomProgram Cleaned(RandomProgram program) {
   if (EliminateDeadCode(&program.graph, {}, nullptr).ok()) program.graph = Compact(program.graph);
   return program;
 }
@@ -58,9 +58,9 @@ bool DropResult(Graph* graph, size_t keep) {
 
 }  // namespace
 
-Program Reduced(Program program) {
+RandomProgram Reduced(RandomProgram program) {
   for (size_t keep = 0;; ++keep) {
-    Program smaller = program;
+    RandomProgram smaller = program;
     if (!DropResult(&smaller.graph, keep)) break;
     if (Disagreement(smaller).empty()) continue;
     program = std::move(smaller);
@@ -71,7 +71,7 @@ Program Reduced(Program program) {
     changed = false;
     for (int i = program.graph.num_nodes() - 1; i >= 0; --i) {
       if (i >= program.graph.num_nodes()) continue;
-      Program smaller = program;
+      RandomProgram smaller = program;
       if (!MakeConstant(&smaller.graph, NodeId(i))) continue;
       smaller = Cleaned(std::move(smaller));
       if (smaller.graph.num_nodes() >= program.graph.num_nodes()) continue;

@@ -16,7 +16,7 @@ absl::Status AddInputs(const v1::Plan& plan, absl::Span<const Tensor> inputs, Ru
   for (int i = 0; i < plan.inputs_size(); ++i) {
     const uint32_t value = plan.inputs(i);
     if (run->shape().NeedAt(kRank, value) == Need::kNothing) continue;
-    WEIR_RETURN_IF_ERROR(run->AddRows(value, 0, inputs[i]));
+    WEIR_RETURN_IF_ERROR(run->AddRows(value, 0, 0, inputs[i]));
   }
   return absl::OkStatus();
 }
@@ -53,10 +53,11 @@ absl::StatusOr<DirectRun> DirectRun::Make(const Program& program, SymbolBindings
 std::optional<std::chrono::nanoseconds> DirectRun::Predict(const Program& program) const {
   std::chrono::nanoseconds sum{0};
   for (size_t step = 0; step < program.paces.size(); ++step) {
-    const std::optional<int64_t> ns =
-        program.paces[step]->Predict(shape_->step(static_cast<int>(step)).extent);
+    const StepPace& pace = *program.paces[step];
+    if (program.steps[step] == nullptr || pace.times() == 0) continue;
+    const std::optional<int64_t> ns = pace.Predict(shape_->step(static_cast<int>(step)).extent);
     if (!ns.has_value()) return std::nullopt;
-    sum += std::chrono::nanoseconds(*ns);
+    sum += pace.times() * std::chrono::nanoseconds(*ns);
   }
   return sum;
 }
@@ -80,7 +81,9 @@ absl::StatusOr<std::vector<Tensor>> DirectRun::Run(
       {.rank = kRank, .symbols = symbols_, .deadline = deadline, .cancelled = std::move(cancelled)},
       program, shape_);
   WEIR_RETURN_IF_ERROR(AddInputs(program->plan, inputs, &run));
-  while (std::optional<StepTask> task = run.NextStep()) {
+  while (true) {
+    WEIR_ASSIGN_OR_RETURN(std::optional<StepTask> task, run.NextStep());
+    if (!task.has_value()) break;
     const int step = task->step;
     StepStats stats;
     WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunStepHere(*std::move(task), &stats));

@@ -20,6 +20,35 @@ bool TimeVaries(const Graph& graph, RegionId body) {
   return false;
 }
 
+bool CallsFunction(const v1::Step& step) {
+  return step.control() == v1::Step::CONTROL_NONE || step.control() == v1::Step::CONTROL_WHOLE;
+}
+
+absl::Status PrepareStep(const v1::Step& step, Program* program) {
+  std::unique_ptr<Executable> executable;
+  bool varies = false;
+  if (CallsFunction(step)) {
+    const Function* function = program->graph->FindFunction(step.function());
+    if (function == nullptr) {
+      return InvalidArgument("plan: there is no function ", step.function());
+    }
+    const size_t parameters = step.operands_size() + (step.extent().empty() ? 0 : 1);
+    if (program->graph->region(function->body).args.size() != parameters ||
+        program->graph->region(function->body).results.size() !=
+            static_cast<size_t>(step.outputs_size())) {
+      return InvalidArgument("plan: operands or outputs of ", step.function(),
+                             " do not fit the function");
+    }
+    WEIR_ASSIGN_OR_RETURN(executable, Executable::Create(program->graph, step.function()));
+    varies = TimeVaries(*program->graph, function->body);
+  }
+  program->steps.push_back(std::move(executable));
+  program->workspaces.push_back(std::make_unique<WorkspacePool>());
+  program->chunkings.push_back(std::make_unique<ChunkingMemo>());
+  program->paces.push_back(std::make_unique<StepPace>(varies));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Workspace WorkspacePool::Take() {
@@ -72,24 +101,7 @@ absl::Status PrepareProgram(Program* program) {
     WEIR_ASSIGN_OR_RETURN(program->types.emplace_back(), TensorType::Parse(value.type()));
   }
   for (const v1::Step& step : program->plan.steps()) {
-    const Function* function = program->graph->FindFunction(step.function());
-    if (function == nullptr) {
-      return InvalidArgument("plan: there is no function ", step.function());
-    }
-    const size_t parameters = step.operands_size() + (step.extent().empty() ? 0 : 1);
-    if (program->graph->region(function->body).args.size() != parameters ||
-        program->graph->region(function->body).results.size() !=
-            static_cast<size_t>(step.outputs_size())) {
-      return InvalidArgument("plan: operands or outputs of ", step.function(),
-                             " do not fit the function");
-    }
-    WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
-                          Executable::Create(program->graph, step.function()));
-    program->steps.push_back(std::move(executable));
-    program->workspaces.push_back(std::make_unique<WorkspacePool>());
-    program->chunkings.push_back(std::make_unique<ChunkingMemo>());
-    program->paces.push_back(
-        std::make_unique<StepPace>(TimeVaries(*program->graph, function->body)));
+    WEIR_RETURN_IF_ERROR(PrepareStep(step, program));
   }
   return absl::OkStatus();
 }

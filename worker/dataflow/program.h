@@ -50,6 +50,9 @@ class StepPace {
   // that is not split: as long as that); nothing before the first run.
   std::optional<int64_t> Predict(int64_t iterations) const;
   void Took(const SymbolBindings& symbols, RowRange range, int64_t run_ns);
+  // How often the last run of the plan came by: in loops once a trip.
+  void RanTimes(int64_t times) { times_.store(times, std::memory_order_relaxed); }
+  int64_t times() const { return times_.load(std::memory_order_relaxed); }
 
  private:
   const bool varies_;
@@ -57,6 +60,7 @@ class StepPace {
   SymbolBindings symbols_;
   int64_t iterations_ = 0;
   int64_t run_ns_ = -1;  // no run yet
+  std::atomic<int64_t> times_{1};
 };
 
 struct Program {
@@ -65,7 +69,7 @@ struct Program {
   std::map<std::string, Tensor> blobs;
   // Filled by PrepareProgram.
   std::shared_ptr<const Graph> graph;
-  std::vector<std::unique_ptr<Executable>> steps;
+  std::vector<std::unique_ptr<Executable>> steps;          // null for those that call no function
   std::vector<std::unique_ptr<WorkspacePool>> workspaces;  // by step
   std::vector<std::unique_ptr<StepPace>> paces;            // by step
   std::vector<std::unique_ptr<ChunkingMemo>> chunkings;    // by step
@@ -100,6 +104,7 @@ struct StepTask {
   SymbolBindings symbols;
   RowRange range;  // of iterations; only for sharded steps
   std::vector<Tensor> operands;
+  std::vector<bool> given;  // by operand: nobody else holds it, and it may be overwritten
   std::shared_ptr<std::atomic<bool>> cancelled;
   int64_t memory_budget = 0;  // bytes of arenas; 0: any
   bool profile = false;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,27 +43,31 @@ class Run {
   const RunShape& shape() const { return *shape_; }
   int rank() const { return spec_.rank; }
 
-  // Takes rows [first_row, ...) of a value that somebody else made. Returns: an error for rows that
-  // do not belong here or came before.
-  absl::Status AddRows(uint32_t value, int64_t first_row, Tensor rows);
+  // Takes rows [first_row, ...) of a value that somebody else made, `version` being how often it
+  // was made before. Rows of later trips wait. Returns: an error for rows that do not belong here
+  // or came before.
+  absl::Status AddRows(uint32_t value, uint64_t version, int64_t first_row, Tensor rows);
   // The next step of this worker, if its operands are here; none while rows are missing or a step
-  // is under way.
-  std::optional<StepTask> NextStep();
+  // is under way. Loops go round here. Returns: an error if memory is short.
+  absl::StatusOr<std::optional<StepTask>> NextStep();
   // Stores what a step made. Returns: an error for what the plan does not expect.
   absl::Status FinishStep(int step, std::vector<Tensor> outputs, const StepStats& stats);
-  // The values that a step makes.
-  absl::Span<const uint32_t> OutputsOf(int step) const {
-    return program_->plan.steps(step).outputs();
-  }
   bool done() const { return next_step_ == program_->plan.steps_size() && !executing_; }
 
-  // What `rank` needs of a value that this worker has made; empty if nothing. `first_row` is where
-  // it belongs.
+  // Rows of a value; `first_row` is where they belong.
   struct Part {
     Tensor rows;
     int64_t first_row = 0;
   };
-  std::vector<Part> PartsFor(uint32_t value, int rank) const;
+  // What this worker has made and another one needs.
+  struct Outgoing {
+    int rank = 0;
+    uint32_t value = 0;
+    uint64_t version = 0;
+    Part part;
+  };
+  // What is to be sent since the last call.
+  std::vector<Outgoing> TakeOutgoing() { return std::exchange(outgoing_, {}); }
   // The program's results that this worker holds, in the order of the plan's outputs.
   std::vector<std::pair<uint32_t, Part>> Results() const;
   // A value that is here as a whole, made here or elsewhere. REQUIRES: the run is done.
@@ -73,18 +78,47 @@ class Run {
   PrintedLines& lines() { return lines_; }
 
  private:
-  // Where a value stands on this worker. A whole value being put together counts the rows that
-  // came.
+  // Rows or the whole of a value, from elsewhere. A whole value being put together counts the rows
+  // that came.
+  struct Arrival {
+    uint64_t version = 0;
+    Tensor rows;
+    int64_t arrived = 0;
+    bool complete = false;  // this is all that is needed
+  };
+  // Where a value stands on this worker.
   struct Slot {
-    Tensor own;           // rows that this worker made, or the whole of a value made on rank 0
-    Tensor received;      // rows or the whole, from elsewhere
-    int64_t arrived = 0;  // rows in `received`
+    Tensor own;  // rows that this worker made, or the whole of a value made on rank 0
     bool has_own = false;
-    bool complete = false;  // `received` is all that is needed
+    bool is_fresh = false;          // `own` lies in memory that a step of this worker took
+    uint64_t made = 0;              // times that this worker came by what makes it
+    std::vector<Arrival> arrivals;  // of the last time, and of later ones
   };
 
   bool IsSplit(uint32_t value) const;
+  // What came from elsewhere of the value as it is now, or null while something is missing.
+  const Arrival* Received(uint32_t value) const;
+  absl::Status AddSplitRows(uint32_t value, int64_t first_row, Tensor rows, Arrival* arrival) const;
   bool IsHere(const v1::StepOperand& operand) const;
+  // Whether this worker takes part in a step that carries values.
+  bool Carries(const v1::StepOperand& operand) const;
+  // What a step takes that carries values.
+  std::vector<v1::StepOperand> CarriedBy(int step) const;
+  bool OperandsAreHere(int step) const;
+  StepTask TaskOf(int step);
+  // Gives up what this worker holds of a value if the step is the last one that uses it. Returns:
+  // whether it lies in memory that steps may write to.
+  bool GiveUp(uint32_t value, int step);
+  absl::Status RunControl();
+  // Whether all others have begun the trip before the one that a value of rank 0 decides.
+  bool IsAnswered(uint32_t value) const;
+  void Answer(uint32_t value);
+  absl::Status Carry();
+  // This worker comes by a step: what it makes is something new from now on.
+  void PassBy(int step);
+  // Keeps what this worker made of a value, and notes who needs it.
+  absl::Status Store(uint32_t value, Tensor made, bool is_fresh);
+  void SendTo(int rank, uint32_t value);
   absl::Status CheckOutputs(absl::Span<const uint32_t> values,
                             absl::Span<const Tensor> outputs) const;
   Tensor OperandOf(const v1::StepOperand& operand, RowRange range) const;
@@ -96,6 +130,10 @@ class Run {
   const std::shared_ptr<Program> program_;
   const std::shared_ptr<const RunShape> shape_;
   std::vector<Slot> slots_;
+  std::vector<int64_t> ran_;  // by step: times
+  // By what a test of rank 0 tests, and its version: workers that came by it.
+  std::map<std::pair<uint32_t, uint64_t>, int> answers_;
+  std::vector<Outgoing> outgoing_;
   int next_step_ = 0;
   bool executing_ = false;
   const std::shared_ptr<std::atomic<bool>> cancelled_;

@@ -51,6 +51,8 @@ class StepExecution {
 
   // REQUIRES: the step is over.
   absl::StatusOr<std::vector<Tensor>> TakeOutputs() {
+    // An output may lie where an operand did, and is its caller's alone.
+    task_.operands.clear();
     if (!failure_.ok()) return failure_;
     return std::move(outputs_);
   }
@@ -95,17 +97,29 @@ class StepExecution {
     return symbols;
   }
 
-  // Rows of a step that is split; the executable makes the others.
+  // Rows of a step that is split; the executable makes the others. What updates an operand that was
+  // given away is made where that lies.
   absl::Status AllocateOutputs() {
     outputs_.resize(step().outputs_size());
-    if (!is_split()) return absl::OkStatus();
     for (int i = 0; i < step().outputs_size(); ++i) {
+      const int updated = executable().UpdatedInput(i) - (is_split() ? 1 : 0);
+      if (updated >= 0 && IsGiven(updated)) {
+        outputs_[i] = task_.operands[updated];
+        continue;
+      }
+      if (!is_split()) continue;
       const TensorType& type = task_.program->types[step().outputs(i)];
       Extents extents = *type.shape.Evaluate(task_.symbols);
       extents[0] = task_.range.size();
       WEIR_ASSIGN_OR_RETURN(outputs_[i], Tensor::TryCreate(type.dtype, extents));
     }
     return absl::OkStatus();
+  }
+
+  bool IsGiven(int operand) const {
+    const bool rows = step().operands(operand).part() == v1::StepOperand::PART_ROWS;
+    return rows == is_split() && static_cast<size_t>(operand) < task_.given.size() &&
+           task_.given[operand] && task_.operands[operand].is_contiguous();
   }
 
   Workspace TakeWorkspace() const {
@@ -192,7 +206,7 @@ class StepExecution {
     stats_.arena_bytes += arena_bytes;
   }
 
-  const StepTask task_;
+  StepTask task_;
   absl::Time start_;
   std::vector<Tensor> outputs_;
   std::atomic<int64_t> next_{0};

@@ -165,15 +165,15 @@ absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor
   Run& run = started->run;
   for (int i = 0; i < start.feeds_size(); ++i) {
     WEIR_RETURN_IF_ERROR(
-        run.AddRows(start.feeds(i).value(), start.feeds(i).first_row(), std::move(payloads[i])));
+        run.AddRows(start.feeds(i).value(), 0, start.feeds(i).first_row(), std::move(payloads[i])));
   }
   if (auto abort = early_aborts_.extract(start.run_id()); !abort.empty()) {
     return StatusOf(abort.mapped().failure());
   }
   if (auto early = early_.extract(start.run_id()); !early.empty()) {
     for (Early& rows : early.mapped()) {
-      WEIR_RETURN_IF_ERROR(
-          run.AddRows(rows.rows.value(), rows.rows.first_row(), std::move(rows.payload)));
+      WEIR_RETURN_IF_ERROR(run.AddRows(rows.rows.value(), rows.rows.version(),
+                                       rows.rows.first_row(), std::move(rows.payload)));
     }
   }
   Advance(started);
@@ -181,9 +181,10 @@ absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor
 }
 
 void WorkerCore::Advance(StartedRun* started) {
-  if (std::optional<StepTask> task = started->run.NextStep()) {
-    return outbox_->Execute(*std::move(task));
-  }
+  absl::StatusOr<std::optional<StepTask>> task = started->run.NextStep();
+  SendMade(started);
+  if (!task.ok()) return Finish(started, task.status());
+  if (task->has_value()) return outbox_->Execute(**std::move(task));
   if (started->run.done()) Finish(started, absl::OkStatus());
 }
 
@@ -197,26 +198,25 @@ void WorkerCore::OnStepDone(uint64_t run_id, int step, absl::StatusOr<std::vecto
   if (!outputs.ok()) return Finish(started, outputs.status());
   const absl::Status status = run.FinishStep(step, *std::move(outputs), stats);
   if (!status.ok()) return Finish(started, status);
-  for (uint32_t value : run.OutputsOf(step)) Deliver(started, value);
   Advance(started);
 }
 
-void WorkerCore::Deliver(StartedRun* started, uint32_t value) {
+void WorkerCore::SendMade(StartedRun* started) {
   Run& run = started->run;
-  for (int rank = 0; rank < run.shape().world(); ++rank) {
-    for (Run::Part& part : run.PartsFor(value, rank)) {
-      v1::PeerMessage message;
-      v1::Rows* rows = message.mutable_rows();
-      rows->set_run_id(run.id());
-      rows->set_generation(started->start.generation());
-      rows->set_value(value);
-      rows->set_first_row(part.first_row);
-      rows->set_from_rank(static_cast<uint32_t>(run.rank()));
-      *rows->mutable_header() = HeaderOf(part.rows);
-      v1::RunCounters& counters = run.counters();
-      counters.set_peer_bytes_sent(counters.peer_bytes_sent() + part.rows.num_bytes());
-      outbox_->SendToPeer(started->start.peers(rank), message, {std::move(part.rows)});
-    }
+  for (Run::Outgoing& outgoing : run.TakeOutgoing()) {
+    Tensor& part = outgoing.part.rows;
+    v1::PeerMessage message;
+    v1::Rows* rows = message.mutable_rows();
+    rows->set_run_id(run.id());
+    rows->set_generation(started->start.generation());
+    rows->set_value(outgoing.value);
+    rows->set_version(outgoing.version);
+    rows->set_first_row(outgoing.part.first_row);
+    rows->set_from_rank(static_cast<uint32_t>(run.rank()));
+    *rows->mutable_header() = HeaderOf(part);
+    v1::RunCounters& counters = run.counters();
+    counters.set_peer_bytes_sent(counters.peer_bytes_sent() + part.num_bytes());
+    outbox_->SendToPeer(started->start.peers(outgoing.rank), message, {std::move(part)});
   }
 }
 
@@ -244,7 +244,8 @@ void WorkerCore::OnPeerMessage(const v1::PeerMessage& message, std::vector<Tenso
   Run& run = started->run;
   v1::RunCounters& counters = run.counters();
   counters.set_peer_bytes_received(counters.peer_bytes_received() + payloads[0].num_bytes());
-  const absl::Status status = run.AddRows(rows.value(), rows.first_row(), std::move(payloads[0]));
+  const absl::Status status =
+      run.AddRows(rows.value(), rows.version(), rows.first_row(), std::move(payloads[0]));
   if (!status.ok()) return Finish(started, status);
   Advance(started);
 }

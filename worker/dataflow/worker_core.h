@@ -88,7 +88,7 @@ class WorkerCore {
   void StartRun(const v1::StartRun& start, std::vector<Tensor> payloads);
   absl::Status CreateRun(const v1::StartRun& start, std::vector<Tensor> payloads);
   void Advance(StartedRun* started);
-  void Deliver(StartedRun* started, uint32_t value);
+  void SendMade(StartedRun* started);
   void Finish(StartedRun* started, const absl::Status& status);
   void EndRun(uint64_t run_id, const absl::Status& status);
   v1::Failure MakeFailure(const absl::Status& status) const;

@@ -47,6 +47,8 @@ class CpuExecutable : public Executable {
     return RunFunction(plan(), symbols, views, results, &context);
   }
 
+  int UpdatedInput(int output) const override { return plan().updated_arg(output); }
+
   absl::StatusOr<int64_t> ArenaBytes(const SymbolBindings& symbols) const override {
     WEIR_ASSIGN_OR_RETURN(std::unique_ptr<Activation> activation, Place(symbols));
     return activation->arena_bytes();

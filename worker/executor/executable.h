@@ -81,6 +81,10 @@ class Executable {
                            absl::Span<Tensor> outputs, Workspace* workspace, RunStats* stats,
                            const RunOptions& options = {}) const = 0;
 
+  // The input that an output is an update of, or -1: the output may be made where that input lies,
+  // if nobody else reads it, and then costs the updates only.
+  virtual int UpdatedInput(int output) const = 0;
+
   // Bytes of arena that a run with these symbols takes, inputs and outputs not counted.
   virtual absl::StatusOr<int64_t> ArenaBytes(const SymbolBindings& symbols) const = 0;
   // The same with what regions that run for some rows take in arenas of their own, at most.

@@ -41,6 +41,9 @@ class ProgramCalls {
   }
 
   bool has_loop() const {
+    for (const v1::Step& step : program_->plan.steps()) {
+      if (step.control() != v1::Step::CONTROL_NONE) return true;
+    }
     const Graph& graph = *program_->graph;
     for (int i = 0; i < graph.num_nodes(); ++i) {
       const std::string& op = graph.node(NodeId(i)).op;

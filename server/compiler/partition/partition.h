@@ -1,6 +1,6 @@
 // Cuts a compiled program into steps that workers run: a `shard` node becomes a step on every
-// worker, what lies between becomes steps on the worker of rank 0. Last pass, since it leaves the
-// graph form. Stateless; usable from any thread.
+// worker, what lies between becomes steps on the worker of rank 0, and a loop around shards steps
+// that repeat. Last pass, since it leaves the graph form. Stateless; usable from any thread.
 //
 // The plan does not depend on the number of workers or on the values of symbols.
 #ifndef WEIR_SERVER_COMPILER_PARTITION_PARTITION_H_
@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/ir/graph.h"
+#include "server/compiler/pass.h"
 #include "weir/v1/plan.pb.h"
 
 namespace weir {
@@ -23,10 +24,11 @@ struct PartitionedPlan {
   std::vector<std::string> input_names;
   std::vector<TensorType> input_types;
   std::vector<std::string> output_names;
+  std::vector<std::string> notes;  // for the report
 };
 
 // REQUIRES: no pfor in the entry function.
-absl::StatusOr<PartitionedPlan> Partition(const Graph& graph);
+absl::StatusOr<PartitionedPlan> Partition(const Graph& graph, const CompileOptions& options);
 
 }  // namespace weir
 
