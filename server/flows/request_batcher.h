@@ -5,13 +5,14 @@
 //
 // An epoch begins once `max_records` wait, or the oldest request has waited `max_wait`, while fewer
 // than `max_epochs` are under way. Without `max_wait` it begins when its share waits of all
-// requests that are here or likely to return, as others that were answered just now have: with two
-// epochs nearly half, so that one runs while the answers of the other go out and its clients come
-// back. If nobody comes for a moment, a third part is enough, and whatever waits once no epoch is
-// under way. An epoch that takes several times as long as others did is not counted, so it holds up
-// none of those that come later. Each record has its number in the epoch as its origin, which its
-// answer brings back; so an answer depends on nothing but its request. A record whose function
-// fails (map with on_failure = "drop") fails alone.
+// requests that are here or likely to return, as others that were answered just now have: with
+// three epochs nearly a third, so that one runs and one is there for the next thread while the
+// answers of the last go out and its clients come back. If nobody comes for a moment, a fourth part
+// is enough, and whatever waits once no epoch is under way. An epoch that takes several times as
+// long as others did is not counted, so it holds up none of those that come later. Each record has
+// its number in the epoch as its origin, which its answer brings back; so an answer depends on
+// nothing but its request. A record whose function fails (map with on_failure = "drop") fails
+// alone.
 //
 // An answer is given when it comes out. That none comes out for a request is known when its epoch
 // is complete at the output, which other inputs that lead there hold up while they are open. Once
@@ -48,7 +49,7 @@ struct BatchingOptions {
   std::string output;
   int64_t max_records = 64;
   absl::Duration max_wait = absl::ZeroDuration();
-  int max_epochs = 2;
+  int max_epochs = 3;
   size_t max_slow_epochs = 64;  // that are not counted; then all are
   size_t max_waiting = 10'000;  // requests; more are refused
   absl::Duration held_for = absl::Seconds(1);

@@ -62,6 +62,8 @@ void RunFlowCall(FlowCall* call) {
   const FlowShare::Scope scope(call->memory.get());
   try {
     call->status = Call(call);
+    const auto took = std::chrono::steady_clock::now() - began;
+    call->run_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
     if (call->status.ok()) CutSent(call);
   } catch (const FlowMemoryError& error) {
     call->status = error.status;
@@ -69,8 +71,6 @@ void RunFlowCall(FlowCall* call) {
     call->status = absl::ResourceExhaustedError("there is no memory left for what it does");
   }
   if (call->target != nullptr) call->batch = RecordBatch();
-  const auto took = std::chrono::steady_clock::now() - began;
-  call->run_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
 }
 
 }  // namespace weir

@@ -57,7 +57,7 @@ struct FlowCall {
   int64_t run_ns = 0;
 };
 
-// Runs the vertex on this thread, cuts what it sends into frames, and notes how long that took.
+// Runs the vertex on this thread, notes how long it took, and cuts what it sends into frames.
 // Without a vertex, as outputs are the job's, the batch is there afterwards.
 void RunFlowCall(FlowCall* call);
 

@@ -7,6 +7,24 @@
 
 namespace weir {
 
+namespace {
+
+// Room for so many elements more, and no less than growing one by one would give.
+template <class Table>
+void ReserveMore(size_t more, Table* table) {
+  const size_t needed = table->size() + more;
+  if (needed > table->capacity()) table->reserve(std::max(needed, 2 * table->size()));
+}
+
+}  // namespace
+
+void JoinedSide::Expect(int64_t records) {
+  const auto more = static_cast<size_t>(records);
+  for (StoredColumn& column : columns_) ReserveMore(more * column.stride, &column.rows);
+  ReserveMore(more, &origins_);
+  ReserveMore(more, &before_);
+}
+
 absl::Status JoinedSide::Add(const RecordBatch& batch, absl::Span<const uint32_t> keys) {
   const int64_t first = size();
   if (first + batch.size() >= kNone) {
@@ -14,7 +32,7 @@ absl::Status JoinedSide::Add(const RecordBatch& batch, absl::Span<const uint32_t
         StrCat("there are ", first, " records on this worker; up to ", kNone, " are possible"));
   }
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const std::byte* rows = batch.columns[i].raw_data();
+    const std::byte* rows = batch.columns[first_ + i].raw_data();
     columns_[i].rows.insert(columns_[i].rows.end(), rows, rows + batch.size() * columns_[i].stride);
   }
   const int64_t* origins = batch.origins.data<int64_t>();
@@ -43,10 +61,20 @@ absl::Status JoinedSide::Add(const RecordBatch& batch, absl::Span<const uint32_t
 RecordBatch JoinedSide::Batch() const {
   std::vector<uint32_t> all(size());
   std::iota(all.begin(), all.end(), 0);
-  RecordBatch batch = {.columns = Columns(all, 0),
+  RecordBatch batch = {.columns = Columns(all),
                        .origins = Tensor::FromSpan<int64_t>({size()}, origins_)};
   if (has_weights()) batch.weights = Tensor::FromSpan<int64_t>({size()}, weights_);
   return batch;
+}
+
+std::vector<uint32_t> JoinedSide::Keys() const {
+  std::vector<uint32_t> keys(size());
+  for (size_t key = 0; key < heads_.size(); ++key) {
+    for (uint32_t record = heads_[key]; record != kNone; record = before_[record]) {
+      keys[record] = static_cast<uint32_t>(key);
+    }
+  }
+  return keys;
 }
 
 int64_t JoinedSide::bytes() const {

@@ -17,8 +17,14 @@ class JoinedSide {
  public:
   static constexpr uint32_t kNone = 0xffffffff;
 
-  explicit JoinedSide(const RecordType& type) : columns_(StoredColumns(type)) {}
+  // Records are of this type, of which the columns from `first` on are kept.
+  JoinedSide(const RecordType& type, int first)
+      : first_(static_cast<size_t>(first)),
+        columns_(StoredColumns(RecordType(type.begin() + first, type.end()))) {}
 
+  // So many records more come next: memory is taken once, where it would be taken and copied
+  // several times as they come.
+  void Expect(int64_t records);
   // keys[i] is the number of the key of row i, which becomes record size() + i.
   // Errors: RESOURCE_EXHAUSTED, there are 2^32 - 1 records.
   absl::Status Add(const RecordBatch& batch, absl::Span<const uint32_t> keys);
@@ -32,11 +38,13 @@ class JoinedSide {
   int64_t origin(uint32_t record) const { return origins_[record]; }
   bool has_weights() const { return !weights_.empty(); }
   int64_t weight(uint32_t record) const { return weights_.empty() ? 1 : weights_[record]; }
-  // Columns from `first` on.
-  std::vector<Tensor> Columns(absl::Span<const uint32_t> records, int first) const {
-    return Gather(absl::MakeConstSpan(columns_).subspan(first), records);
+  // The columns that are kept, here and below.
+  std::vector<Tensor> Columns(absl::Span<const uint32_t> records) const {
+    return Gather(columns_, records);
   }
   RecordBatch Batch() const;
+  // The number of the key of each record.
+  std::vector<uint32_t> Keys() const;
   int64_t bytes() const;
 
   // Whether it would pay to look for records that took one another back.
@@ -50,6 +58,7 @@ class JoinedSide {
  private:
   static constexpr int64_t kFewRecords = 1024;
 
+  const size_t first_;
   std::vector<StoredColumn> columns_;
   TableVector<int64_t> origins_;
   TableVector<int64_t> weights_;  // none while all are 1

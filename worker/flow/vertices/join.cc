@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@ class JoinState : public VertexState {
       now.new_keys.clear();
     }
     for (const int side : {1, 0}) {
+      Expect(inputs[side], &sides_[side]);
       WEIR_RETURN_IF_ERROR(
           AddInGoodOrder(std::move(inputs[side]), vertex_.input_types[side], keys_, *index_,
                          [&](const RecordBatch& batch) { return Add(batch, side); }));
@@ -97,9 +99,15 @@ class JoinState : public VertexState {
   void Clear() {
     const RecordType& left = vertex_.input_types[0];
     index_ = std::make_unique<KeyIndex>(RecordType(left.begin(), left.begin() + keys_));
-    for (int side = 0; side < 2; ++side) {
-      sides_[side].records = std::make_unique<JoinedSide>(vertex_.input_types[side]);
-    }
+    sides_[0].records = std::make_unique<JoinedSide>(left, 0);
+    sides_[1].records = std::make_unique<JoinedSide>(vertex_.input_types[1], keys_);
+  }
+
+  static void Expect(absl::Span<const RecordBatch> batches, Side* side) {
+    int64_t records = 0;
+    for (const RecordBatch& batch : batches) records += batch.size();
+    side->records->Expect(records);
+    side->new_keys.reserve(static_cast<size_t>(records));
   }
 
   absl::Status Add(const RecordBatch& batch, int side) {
@@ -119,7 +127,7 @@ class JoinState : public VertexState {
     if (!worth_it || !FitsWhole(bytes())) return absl::OkStatus();
     RecordBatch merged[2];
     for (int side = 0; side < 2; ++side) {
-      const RecordBatch all = sides_[side].records->Batch();
+      const RecordBatch all = RecordsOf(side);
       merged[side] = MergeRecords({&all, 1}, vertex_.input_types[side]);
     }
     Clear();
@@ -128,6 +136,18 @@ class JoinState : public VertexState {
       sides_[side].records->SetMerged();
     }
     return absl::OkStatus();
+  }
+
+  // All records of a side as they came. Those of the right one are kept without their keys, which
+  // come out of the left one and are in the index.
+  RecordBatch RecordsOf(int side) const {
+    const JoinedSide& records = *sides_[side].records;
+    RecordBatch batch = records.Batch();
+    if (side == 0) return batch;
+    std::vector<Tensor> columns = index_->Keys(records.Keys());
+    std::move(batch.columns.begin(), batch.columns.end(), std::back_inserter(columns));
+    batch.columns = std::move(columns);
+    return batch;
   }
 
   const Side& now() const { return sides_[phase_ == kNewLeft ? 0 : 1]; }
@@ -167,8 +187,8 @@ class JoinState : public VertexState {
     const auto size = static_cast<int64_t>(left.size());
     const JoinedSide& lefts = *sides_[0].records;
     const JoinedSide& rights = *sides_[1].records;
-    RecordBatch batch = {.columns = lefts.Columns(left, 0), .origins = Tensor(DType::kI64, {size})};
-    for (Tensor& column : rights.Columns(right, keys_)) batch.columns.push_back(std::move(column));
+    RecordBatch batch = {.columns = lefts.Columns(left), .origins = Tensor(DType::kI64, {size})};
+    for (Tensor& column : rights.Columns(right)) batch.columns.push_back(std::move(column));
     int64_t* origins = batch.origins.mutable_data<int64_t>();
     for (int64_t i = 0; i < size; ++i) origins[i] = lefts.origin(left[i]);
     if (!lefts.has_weights() && !rights.has_weights()) return batch;

@@ -90,7 +90,7 @@ class SemijoinState : public VertexState {
   void Clear() {
     const RecordType& left = vertex_.input_types[0];
     index_ = std::make_unique<KeyIndex>(RecordType(left.begin(), left.begin() + keys_));
-    left_ = std::make_unique<JoinedSide>(left);
+    left_ = std::make_unique<JoinedSide>(left, 0);
     right_.clear();
   }
 
@@ -169,7 +169,7 @@ class SemijoinState : public VertexState {
 
   RecordBatch BatchOf(absl::Span<const uint32_t> records, const std::vector<int64_t>& weights) {
     const auto size = static_cast<int64_t>(records.size());
-    RecordBatch batch = {.columns = left_->Columns(records, 0),
+    RecordBatch batch = {.columns = left_->Columns(records),
                          .origins = Tensor(DType::kI64, {size})};
     int64_t* origins = batch.origins.mutable_data<int64_t>();
     bool ones = true;
