@@ -76,7 +76,7 @@ def test_what_is_lost_with_a_worker_is_said(start_cluster):
         owner = owner_of(cluster, "weights")
         cluster.kill(owner)
         cluster.await_workers(1)
-        what = rf"variable 'weights' \(.*\) is lost with worker {owner}, which held it: .*; delete it"
+        what = rf"variable 'weights' \(.*\) is lost with worker {owner}, which held it: .*; delete"
         for use in (weights.value, lambda: train(ROWS)):
             with pytest.raises(weir.Aborted, match=what):
                 use()
