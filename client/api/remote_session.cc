@@ -9,6 +9,7 @@
 
 #include "client/api/grpc_status.h"
 #include "client/api/remote_flows.h"
+#include "client/api/remote_variables.h"
 #include "common/base/status.h"
 #include "common/plan/tensor_chunks.h"
 #include "weir/v1/health.grpc.pb.h"
@@ -30,7 +31,8 @@ class RemoteSession : public Session {
         jobs_(v1::Jobs::NewStub(channel)),
         compiler_(v1::Compiler::NewStub(channel)),
         cluster_(v1::Cluster::NewStub(channel)),
-        flows_(address_, channel) {}
+        flows_(address_, channel),
+        variables_(address_, channel) {}
 
   absl::StatusOr<v1::SubmitResponse> Submit(const v1::JobSpec& spec,
                                             const std::vector<Tensor>& inputs) override {
@@ -134,6 +136,16 @@ class RemoteSession : public Session {
     return Translate(stream->Finish());
   }
 
+  absl::StatusOr<v1::Variable> CreateVariable(const v1::NewVariable& request,
+                                              const Tensor& value) override {
+    return variables_.Create(request, value);
+  }
+  absl::StatusOr<Tensor> ReadVariable(const std::string& id) override {
+    return variables_.Read(id);
+  }
+  absl::Status DeleteVariable(const std::string& id) override { return variables_.Delete(id); }
+  absl::StatusOr<std::vector<v1::Variable>> ListVariables() override { return variables_.List(); }
+
   absl::StatusOr<v1::DeployResponse> Deploy(const v1::DeployRequest& request) override {
     return flows_.Deploy(request);
   }
@@ -229,6 +241,7 @@ class RemoteSession : public Session {
   const std::unique_ptr<v1::Compiler::Stub> compiler_;
   const std::unique_ptr<v1::Cluster::Stub> cluster_;
   RemoteFlows flows_;
+  RemoteVariables variables_;
 };
 
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {

@@ -22,6 +22,7 @@
 #include "client/api/flow_stream.h"
 #include "common/tensor/tensor.h"
 #include "weir/v1/service.pb.h"
+#include "weir/v1/variables.pb.h"
 
 namespace weir {
 
@@ -68,6 +69,19 @@ class Session {
   enum class LogMode { kSoFar, kFollow };
   virtual absl::Status Logs(const std::string& id, uint64_t offset, LogMode mode,
                             const std::function<void(const v1::LogEntry&)>& on_entry) = 0;
+  // --- Variables: values that stay on workers between runs; spec.variable_inputs() and
+  // spec.variable_outputs() name them by their ids. They outlive the session of a cluster
+  // elsewhere. Errors: UNAVAILABLE without a worker, RESOURCE_EXHAUSTED, ALREADY_EXISTS for a
+  // submission id used with another value.
+  virtual absl::StatusOr<v1::Variable> CreateVariable(const v1::NewVariable& request,
+                                                      const Tensor& value) = 0;
+  // Returns: the value that the last run which has succeeded left; nobody else has its memory.
+  // Errors: NOT_FOUND, ABORTED for one that is lost.
+  virtual absl::StatusOr<Tensor> ReadVariable(const std::string& id) = 0;
+  // FAILED_PRECONDITION while a job that has not ended uses it.
+  virtual absl::Status DeleteVariable(const std::string& id) = 0;
+  virtual absl::StatusOr<std::vector<v1::Variable>> ListVariables() = 0;
+
   // --- Flows: jobs that stay deployed; deployed_flow.h feeds them and takes what comes out.
   // A deployed flow outlives the session. Errors: INVALID_ARGUMENT with the place in the text,
   // ALREADY_EXISTS as Submit.

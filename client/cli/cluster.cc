@@ -22,13 +22,14 @@ int Workers(const Common& common) {
     std::cout << ToJson(response) << "\n";
     return kOk;
   }
-  std::vector<std::vector<std::string>> rows = {
-      {"ID", "NAME", "STATE", "ADDRESS", "THREADS", "HEARTBEAT", "MEMORY", "NUMERICS"}};
+  std::vector<std::vector<std::string>> rows = {{"ID", "NAME", "STATE", "ADDRESS", "THREADS",
+                                                 "HEARTBEAT", "MEMORY", "VARIABLES", "NUMERICS"}};
   for (const v1::Worker& worker : *workers) {
     rows.push_back({StrCat(worker.id()), worker.name(), v1::Worker::State_Name(worker.state()),
                     worker.data_address(), StrCat(worker.threads()),
                     StrCat(worker.heartbeat_age_ms(), " ms"),
-                    StrCat(worker.resident_bytes() >> 20, " MiB"), worker.numerics_class()});
+                    StrCat(worker.resident_bytes() >> 20, " MiB"),
+                    StrCat(worker.variable_bytes() >> 20, " MiB"), worker.numerics_class()});
   }
   PrintTable(rows);
   return kOk;

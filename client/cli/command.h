@@ -42,9 +42,10 @@ int FailUsage(const Common& common, const absl::Status& status);
 // Each adds its command to `app`; the callback sets *exit_code.
 void AddRun(CLI::App* app, int* exit_code);
 void AddSubmit(CLI::App* app, int* exit_code);
-void AddJobCommands(CLI::App* app, int* exit_code);      // status list wait result cancel logs
-void AddFlowCommands(CLI::App* app, int* exit_code);     // send receive watch explain-frontier
-void AddClusterCommands(CLI::App* app, int* exit_code);  // workers version health
+void AddJobCommands(CLI::App* app, int* exit_code);       // status list wait result cancel logs
+void AddFlowCommands(CLI::App* app, int* exit_code);      // send receive watch explain-frontier
+void AddClusterCommands(CLI::App* app, int* exit_code);   // workers version health
+void AddVariableCommands(CLI::App* app, int* exit_code);  // variables
 void AddExplain(CLI::App* app, int* exit_code);
 void AddOps(CLI::App* app, int* exit_code);
 void AddDev(CLI::App* app, int* exit_code);

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   weir::cli::AddFlowCommands(&app, &exit_code);
   weir::cli::AddExplain(&app, &exit_code);
   weir::cli::AddClusterCommands(&app, &exit_code);
+  weir::cli::AddVariableCommands(&app, &exit_code);
   weir::cli::AddOps(&app, &exit_code);
   weir::cli::AddDev(&app, &exit_code);
   try {

@@ -35,6 +35,24 @@ bool HasType(const Tensor& tensor, DType dtype, const Extents& extents) {
   return tensor.dtype() == dtype && tensor.extents() == extents;
 }
 
+// Those of the client, followed by those of variables.
+size_t NumInputs(const v1::JobSpec& spec) {
+  return static_cast<size_t>(spec.input_names_size() + spec.variable_inputs_size());
+}
+
+const std::string& InputName(const v1::JobSpec& spec, size_t index) {
+  const int i = static_cast<int>(index);
+  return i < spec.input_names_size() ? spec.input_names(i)
+                                     : spec.variable_inputs(i - spec.input_names_size()).input();
+}
+
+// Whether it lies in memory of one of them.
+bool IsIn(const Tensor& tensor, const std::vector<Tensor>& others) {
+  return tensor.buffer() != nullptr &&
+         std::any_of(others.begin(), others.end(),
+                     [&](const Tensor& other) { return other.buffer() == tensor.buffer(); });
+}
+
 // Whether it asks for a run and its results, and for nothing else that a job gives.
 bool IsPlain(const v1::JobSpec& spec) {
   return !spec.program_id().empty() && spec.submission_id().empty() && spec.labels().empty() &&
@@ -46,21 +64,26 @@ bool IsPlain(const v1::JobSpec& spec) {
 // A program for inputs of certain types.
 struct DirectCalls::Form {
   Form(uint32_t workers, std::vector<std::string> input_names, InputTypes input_types,
-       DirectRun direct, nanoseconds longest)
+       std::vector<uint32_t> stored_results, DirectRun direct, nanoseconds longest)
       : workers_asked(workers),
         names(std::move(input_names)),
         types(std::move(input_types)),
+        stored(std::move(stored_results)),
         run(std::move(direct)),
         pace(longest) {}
 
   bool Fits(const v1::JobSpec& spec, const std::vector<Tensor>& inputs) const {
     if (spec.workers() != workers_asked || inputs.size() != types.size()) return false;
-    if (static_cast<size_t>(spec.input_names_size()) != names.size()) return false;
+    if (NumInputs(spec) != names.size()) return false;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (spec.input_names(static_cast<int>(i)) != names[i]) return false;
+      if (InputName(spec, i) != names[i]) return false;
       if (!HasType(inputs[i], types[i].first, types[i].second)) return false;
     }
-    return true;
+    return std::equal(spec.variable_outputs().begin(), spec.variable_outputs().end(),
+                      stored.begin(), stored.end(),
+                      [](const v1::VariableOutput& output, uint32_t result) {
+                        return output.result() == result;
+                      });
   }
 
   // Kernels cannot be interrupted: no first run without a guess.
@@ -73,6 +96,7 @@ struct DirectCalls::Form {
   const uint32_t workers_asked;
   const std::vector<std::string> names;
   const InputTypes types;
+  const std::vector<uint32_t> stored;  // results that variables take
   const DirectRun run;
   DirectPace pace;
 };
@@ -94,7 +118,57 @@ std::optional<std::vector<Tensor>> DirectCalls::Run(const v1::JobSpec& spec,
   if (known == nullptr || !known->suits) return std::nullopt;
   const std::shared_ptr<Program> program = known->program.lock();
   if (program == nullptr) return std::nullopt;
-  const std::shared_ptr<Form> form = FormFor(spec, inputs, *program, known.get());
+  if (spec.variable_inputs().empty() && spec.variable_outputs().empty()) {
+    return RunForm(spec, inputs, program, known.get());
+  }
+  return RunWithVariables(spec, inputs, program, known.get());
+}
+
+std::optional<Tensor> DirectCalls::ReadVariable(const std::string& id) {
+  const auto variable = DirectVariables::Begin(VariableGateway(coordinator_), &stores_, {id}, {});
+  if (!variable.has_value()) return std::nullopt;
+  return variable->values()[0].Clone();
+}
+
+std::optional<std::vector<Tensor>> DirectCalls::RunWithVariables(
+    const v1::JobSpec& spec, const std::vector<Tensor>& inputs,
+    const std::shared_ptr<Program>& program, Known* known) {
+  std::vector<std::string> read, written;
+  for (const v1::VariableInput& each : spec.variable_inputs()) read.push_back(each.variable());
+  for (const v1::VariableOutput& each : spec.variable_outputs()) written.push_back(each.variable());
+  std::optional<DirectVariables> variables =
+      DirectVariables::Begin(VariableGateway(coordinator_), &stores_, read, written);
+  if (!variables.has_value()) return std::nullopt;
+  std::vector<Tensor> all = inputs;
+  all.insert(all.end(), variables->values().begin(), variables->values().end());
+  std::optional<std::vector<Tensor>> made = RunForm(spec, all, program, known);
+  if (!made.has_value()) return std::nullopt;
+  // Clients may write into what they gave and are given: variables share none of it.
+  std::vector<Tensor> new_values;
+  std::vector<bool> is_result(made->size(), true);
+  for (const v1::VariableOutput& output : spec.variable_outputs()) {
+    if (output.result() >= made->size()) return std::nullopt;
+    is_result[output.result()] = false;
+    Tensor& value = (*made)[output.result()];
+    if (IsIn(value, inputs)) value = value.Clone();
+    new_values.push_back(value);
+  }
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < made->size(); ++i) {
+    if (!is_result[i]) continue;
+    const Tensor& result = (*made)[i];
+    const bool is_shared = variables->HasMemoryOf(result) || IsIn(result, new_values);
+    results.push_back(is_shared ? result.Clone() : result);
+  }
+  if (!variables->Commit(new_values)) return std::nullopt;
+  return results;
+}
+
+std::optional<std::vector<Tensor>> DirectCalls::RunForm(const v1::JobSpec& spec,
+                                                        const std::vector<Tensor>& inputs,
+                                                        const std::shared_ptr<Program>& program,
+                                                        Known* known) const {
+  const std::shared_ptr<Form> form = FormFor(spec, inputs, *program, known);
   if (form == nullptr || !form->IsWorthIt(*program)) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
   auto results = form->run.Run(program, inputs, begin + kPatience * form->pace.longest(), nullptr);
@@ -160,8 +234,11 @@ std::shared_ptr<DirectCalls::Form> DirectCalls::MakeForm(const v1::JobSpec& spec
                                                          const Program& program,
                                                          const Known& known) const {
   if (spec.workers() > workers_->size()) return nullptr;
-  if (!Prepare({spec, inputs}, coordinator_->limits()).ok()) return nullptr;
-  std::vector<std::string> names(spec.input_names().begin(), spec.input_names().end());
+  if (inputs.size() != NumInputs(spec)) return nullptr;
+  const auto values = inputs.begin() + spec.input_names_size();
+  if (!Prepare({spec, {inputs.begin(), values}}, coordinator_->limits()).ok()) return nullptr;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < NumInputs(spec); ++i) names.push_back(InputName(spec, i));
   const bool in_order = std::equal(
       names.begin(), names.end(), known.inputs.begin(), known.inputs.end(),
       [](const std::string& name, const ProgramInput& input) { return name == input.name; });
@@ -174,8 +251,12 @@ std::shared_ptr<DirectCalls::Form> DirectCalls::MakeForm(const v1::JobSpec& spec
   InputTypes types;
   for (const Tensor& input : inputs) types.emplace_back(input.dtype(), input.extents());
   const nanoseconds longest = LongestFor(run->Speedup(asked));
-  return std::make_shared<Form>(spec.workers(), std::move(names), std::move(types), *std::move(run),
-                                longest);
+  std::vector<uint32_t> stored;
+  for (const v1::VariableOutput& output : spec.variable_outputs()) {
+    stored.push_back(output.result());
+  }
+  return std::make_shared<Form>(spec.workers(), std::move(names), std::move(types),
+                                std::move(stored), *std::move(run), longest);
 }
 
 }  // namespace weir

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "client/embedded/direct_variables.h"
 #include "common/tensor/tensor.h"
 #include "server/jobs/coordinator.h"
 #include "worker/dataflow/direct_run.h"
@@ -25,11 +26,13 @@ class DirectCalls {
 
   // REQUIRES: both outlive this; the workers are those of the coordinator.
   DirectCalls(Coordinator* coordinator, const Workers* workers)
-      : coordinator_(coordinator), workers_(workers) {}
+      : coordinator_(coordinator), workers_(workers), stores_(workers) {}
 
   // As Session::RunHere.
   std::optional<std::vector<Tensor>> Run(const v1::JobSpec& spec,
                                          const std::vector<Tensor>& inputs);
+  // The value of a variable. Returns: nothing where the coordinator is to be asked.
+  std::optional<Tensor> ReadVariable(const std::string& id);
 
  private:
   struct Form;
@@ -37,6 +40,15 @@ class DirectCalls {
 
   std::shared_ptr<Known> Find(const std::string& program_id);
   std::shared_ptr<Known> Ask(const std::string& program_id) const;
+  // As Run, for a spec with variables; `inputs` are followed by their values.
+  std::optional<std::vector<Tensor>> RunForm(const v1::JobSpec& spec,
+                                             const std::vector<Tensor>& inputs,
+                                             const std::shared_ptr<Program>& program,
+                                             Known* known) const;
+  std::optional<std::vector<Tensor>> RunWithVariables(const v1::JobSpec& spec,
+                                                      const std::vector<Tensor>& inputs,
+                                                      const std::shared_ptr<Program>& program,
+                                                      Known* known);
   std::shared_ptr<Form> FormFor(const v1::JobSpec& spec, const std::vector<Tensor>& inputs,
                                 const Program& program, Known* known) const;
   std::shared_ptr<Form> MakeForm(const v1::JobSpec& spec, const std::vector<Tensor>& inputs,
@@ -44,6 +56,7 @@ class DirectCalls {
 
   Coordinator* const coordinator_;
   const Workers* const workers_;
+  WorkerStores stores_;
   std::mutex mutex_;                                                // guards what follows
   absl::flat_hash_map<std::string, std::shared_ptr<Known>> known_;  // by program id
 };

@@ -8,6 +8,7 @@
 #include "client/embedded/embedded_caller.h"
 #include "client/embedded/embedded_flows.h"
 #include "common/base/status.h"
+#include "server/variables/variable_gateway.h"
 #include "worker/device/cpu/compute_thread.h"
 #include "worker/flow/memory/flow_memory.h"
 
@@ -85,6 +86,24 @@ class EmbeddedSession : public Session {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<v1::Variable> CreateVariable(const v1::NewVariable& request,
+                                              const Tensor& value) override {
+    return variables().Create(request, value);
+  }
+  absl::StatusOr<Tensor> ReadVariable(const std::string& id) override {
+    if (std::optional<Tensor> value = cluster_->direct_calls()->ReadVariable(id)) return *value;
+    using Outcome = absl::StatusOr<VariableCore::ReadOutcome>;
+    auto answer = std::make_shared<std::promise<Outcome>>();
+    variables().Read(id, [answer](Outcome outcome) { answer->set_value(std::move(outcome)); });
+    WEIR_ASSIGN_OR_RETURN(VariableCore::ReadOutcome read, answer->get_future().get());
+    return std::move(read.value);
+  }
+  absl::Status DeleteVariable(const std::string& id) override { return variables().Delete(id); }
+  absl::StatusOr<std::vector<v1::Variable>> ListVariables() override {
+    const v1::ListVariablesResponse response = variables().List();
+    return std::vector<v1::Variable>(response.variables().begin(), response.variables().end());
+  }
+
   absl::StatusOr<v1::DeployResponse> Deploy(const v1::DeployRequest& request) override {
     return flows().Deploy(request);
   }
@@ -125,6 +144,7 @@ class EmbeddedSession : public Session {
  private:
   Coordinator& coordinator() { return *cluster_->coordinator(); }
   FlowGateway flows() { return FlowGateway(cluster_->coordinator()); }
+  VariableGateway variables() { return VariableGateway(cluster_->coordinator()); }
 
   const std::unique_ptr<EmbeddedCluster> cluster_;
 };

@@ -89,6 +89,8 @@ absl::StatusOr<FromWorker> DecodeFromWorker(const Frame& frame) {
   Headers headers;
   if (out.message.has_run_finished()) AddFeeds(out.message.run_finished().results(), &headers);
   if (out.message.has_flow_output()) AddBatch(out.message.flow_output().batch(), &headers);
+  const v1::ValueReport& report = out.message.value_report();
+  if (report.reader() != 0 && !report.has_failure()) headers.push_back(&report.header());
   WEIR_ASSIGN_OR_RETURN(out.payloads, Payloads(frame, headers));
   return out;
 }
@@ -101,6 +103,9 @@ absl::StatusOr<FromCoordinator> DecodeFromCoordinator(const Frame& frame) {
   Headers headers;
   if (out.message.has_start_run()) AddFeeds(out.message.start_run().feeds(), &headers);
   if (out.message.has_feed_flow()) AddBatch(out.message.feed_flow().batch(), &headers);
+  for (const v1::NewValue& value : out.message.values().stores()) {
+    headers.push_back(&value.header());
+  }
   if (out.message.has_load_program()) {
     for (const v1::TensorHeader& header : out.message.load_program().blob_headers()) {
       headers.push_back(&header);
@@ -117,6 +122,7 @@ absl::StatusOr<FromPeer> DecodeFromPeer(const Frame& frame) {
   }
   Headers headers;
   if (out.message.has_rows()) headers.push_back(&out.message.rows().header());
+  if (out.message.has_value_rows()) headers.push_back(&out.message.value_rows().header());
   if (out.message.has_flow_frame()) AddBatch(out.message.flow_frame().batch(), &headers);
   WEIR_ASSIGN_OR_RETURN(out.payloads, Payloads(frame, headers));
   return out;

@@ -18,6 +18,7 @@
 #include "server/api/info_services.h"
 #include "server/api/jobs_service.h"
 #include "server/api/metrics.h"
+#include "server/api/variables_service.h"
 
 namespace weir {
 namespace {
@@ -71,6 +72,7 @@ class GrpcServer::Impl {
         loop_(MakeThreadEventLoop("weir-api")),
         jobs_(ServiceContext{coordinator, metrics, loop_}),
         flows_(ServiceContext{coordinator, metrics, loop_}),
+        variables_(ServiceContext{coordinator, metrics, loop_}),
         compiler_(ServiceContext{coordinator, metrics, loop_}),
         cluster_(ServiceContext{coordinator, metrics, loop_}),
         direct_(DirectPortFor(options, coordinator)),
@@ -92,6 +94,7 @@ class GrpcServer::Impl {
         &port);
     builder.RegisterService(&jobs_);
     builder.RegisterService(&flows_);
+    builder.RegisterService(&variables_);
     builder.RegisterService(&compiler_);
     builder.RegisterService(&cluster_);
     builder.RegisterService(workers_.service());
@@ -158,6 +161,7 @@ class GrpcServer::Impl {
   const std::shared_ptr<EventLoop> loop_;
   JobsService jobs_;
   FlowsService flows_;
+  VariablesService variables_;
   CompilerService compiler_;
   ClusterService cluster_;
   const std::unique_ptr<DirectPort> direct_;  // null: workers stay with gRPC

@@ -67,6 +67,13 @@ std::vector<MetricFamily> FlowFigures(const FlowStats& flows) {
   };
 }
 
+MetricFamily VariableFigures(const CoordinatorStats& stats) {
+  std::vector<Sample> samples;
+  for (const auto& [worker, bytes] : stats.variable_bytes) samples.push_back({worker, bytes});
+  return Figures("weir_variable_bytes", "Bytes of the variables that each worker owns.",
+                 MetricType::Gauge, "worker", samples);
+}
+
 std::vector<MetricFamily> CoordinatorFigures(const CoordinatorStats& stats) {
   auto ended = [&stats](v1::Job::State state) {
     auto it = stats.jobs_ended.find(state);
@@ -88,6 +95,7 @@ std::vector<MetricFamily> CoordinatorFigures(const CoordinatorStats& stats) {
               {{"", stats.workers_lost}}),
       Figures("weir_compilations_total", "Programs compiled.", MetricType::Counter, "",
               {{"", stats.compilations}}),
+      VariableFigures(stats),
       Figures("weir_coordinator_tensor_bytes_total",
               "Tensor bytes through the coordinator, by kind; other is what nobody needs there.",
               MetricType::Counter, "kind",

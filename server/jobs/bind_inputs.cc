@@ -159,6 +159,7 @@ absl::StatusOr<BoundInputs> BindInputs(const std::vector<ProgramInput>& inputs,
     WEIR_RETURN_IF_ERROR(binder.Check(inputs[i], bound.feeds[i]));
   }
   bound.symbols = binder.Take();
+  bound.variables.resize(inputs.size(), nullptr);
   return bound;
 }
 

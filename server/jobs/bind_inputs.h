@@ -20,13 +20,18 @@ struct ProgramInput {
   std::string used_by;
 };
 
+struct VariableEntry;
+
 struct BoundInputs {
   SymbolBindings symbols;
-  std::vector<Tensor> feeds;  // in the order of the program's parameters
+  // In the order of the program's parameters; of one that a variable gives, its type without
+  // memory.
+  std::vector<Tensor> feeds;
+  std::vector<VariableEntry*> variables;  // in the same order; null for what a client gives
 };
 
 // `names` and `tensors` belong together, in any order. Returns: INVALID_ARGUMENT that names the
-// input and what was wanted.
+// input and what was wanted. Does not fill in variables.
 absl::StatusOr<BoundInputs> BindInputs(const std::vector<ProgramInput>& inputs,
                                        const std::vector<std::string>& names,
                                        std::vector<Tensor> tensors);

@@ -449,7 +449,13 @@ std::optional<KnownProgram> Coordinator::FindProgram(std::string_view program_id
 
 std::vector<v1::Worker> Coordinator::Workers() {
   Impl::Turn turn(impl_.get());
-  return impl_->core().workers().List(RealClock()->Now());
+  std::vector<v1::Worker> workers = impl_->core().workers().List(RealClock()->Now());
+  const std::map<uint64_t, int64_t>& owned = impl_->core().variables().owned_bytes();
+  for (v1::Worker& worker : workers) {
+    const auto found = owned.find(worker.id());
+    if (found != owned.end()) worker.set_variable_bytes(static_cast<uint64_t>(found->second));
+  }
+  return workers;
 }
 
 v1::Info Coordinator::Info() const {

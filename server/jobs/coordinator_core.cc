@@ -16,6 +16,7 @@ CoordinatorCore::CoordinatorCore(Limits limits, Clock* clock,
       workers_(limits),
       jobs_(limits),
       flows_(limits, {clock, outbox, &workers_, &programs_, &jobs_}),
+      variables_(limits, {clock, outbox, &workers_}),
       last_tick_(clock->Now()) {}
 
 // ---- Clients ----
@@ -75,6 +76,7 @@ absl::StatusOr<CoordinatorCore::Accepted> CoordinatorCore::Submit(PreparedSubmis
     return absl::ResourceExhaustedError(
         StrCat(queue_.size(), " jobs are waiting; at most ", limits_.max_queued_jobs, " may"));
   }
+  WEIR_ASSIGN_OR_RETURN(JobVariables variables, variables_.Find(spec));
   WEIR_ASSIGN_OR_RETURN(ProgramEntry * program, ProgramFor(prepared));
   jobs_.Prune();
   JobEntry* job = jobs_.Add(NewJob(spec.submission_id(), spec.program().name(), spec.labels()),
@@ -86,6 +88,8 @@ absl::StatusOr<CoordinatorCore::Accepted> CoordinatorCore::Submit(PreparedSubmis
   job->memory_budget = spec.memory_budget();
   job->input_names.assign(spec.input_names().begin(), spec.input_names().end());
   job->inputs = std::move(submission.inputs);
+  job->variables = std::move(variables);
+  variables_.Enter(job->sequence, job->view.id(), job->variables);
   ++program->jobs;
   ++stats_.jobs_accepted;
   queue_.push_back(job->sequence);
@@ -219,6 +223,13 @@ void CoordinatorCore::FailAll(const absl::Status& reason) {
   Advance();
 }
 
+std::vector<VariableCore::DirectUse::Value> CoordinatorCore::EndDirect(
+    const VariableCore::DirectUse& use, VariableCore::Ending ending) {
+  std::vector<VariableCore::DirectUse::Value> free = variables_.EndDirect(use, ending);
+  if (!queue_.empty()) Advance();
+  return free;
+}
+
 void CoordinatorCore::ReleaseResults(std::string_view job_id) {
   if (JobEntry* job = jobs_.Find(job_id)) jobs_.DropResults(job);
 }
@@ -235,6 +246,10 @@ CoordinatorStats CoordinatorCore::Stats() const {
   for (const auto& [id, worker] : workers_.entries()) {
     if (worker.state == v1::Worker::READY) ++stats.workers_ready;
     if (worker.state == v1::Worker::DRAINING) ++stats.workers_draining;
+    if (!worker.registered()) continue;
+    const auto owned = variables_.owned_bytes().find(id);
+    stats.variable_bytes[worker.name()] =
+        owned == variables_.owned_bytes().end() ? 0 : owned->second;
   }
   return stats;
 }
@@ -274,6 +289,7 @@ void CoordinatorCore::AbandonRun(JobEntry* job, std::string_view why) {
     if (run.id != 0) outbox_->SendToWorker(worker->id, message, {});
   }
   run_jobs_.erase(run.id);
+  variables_.Abandon(run.id);
   job->run = nullptr;
 }
 
@@ -312,6 +328,7 @@ void CoordinatorCore::End(JobEntry* job, v1::Job::State state) {
   if (ProgramEntry* program = programs_.Find(job->program)) --program->jobs;
   std::erase(queue_, job->sequence);
   std::erase(running_, job->sequence);
+  variables_.Leave(job->sequence, std::exchange(job->variables, {}));
   job->run = nullptr;
   job->inputs.clear();
   job->bound = {};

@@ -25,6 +25,7 @@
 #include "server/jobs/job_table.h"
 #include "server/jobs/program_table.h"
 #include "server/jobs/worker_table.h"
+#include "server/variables/variable_core.h"
 #include "weir/v1/worker.pb.h"
 
 namespace weir {
@@ -40,7 +41,8 @@ struct CoordinatorStats {
   int64_t compilations = 0;
   int64_t feed_bytes = 0;
   int64_t result_bytes = 0;
-  int64_t other_tensor_bytes = 0;  // that passed the coordinator without need
+  int64_t other_tensor_bytes = 0;                 // that passed the coordinator without need
+  std::map<std::string, int64_t> variable_bytes;  // by the name of the worker
   FlowStats flows;
 };
 
@@ -56,13 +58,17 @@ class CoordinatorCore {
     bool already_existed = false;
     std::string program_id;
   };
-  // Returns: NOT_FOUND for an unknown program id, ALREADY_EXISTS for a submission id that names
-  // another job, RESOURCE_EXHAUSTED while the queue is full, UNAVAILABLE while draining.
+  // Returns: NOT_FOUND for an unknown program id or variable, ALREADY_EXISTS for a submission id
+  // that names another job, RESOURCE_EXHAUSTED while the queue is full, UNAVAILABLE while draining.
   absl::StatusOr<Accepted> Submit(PreparedSubmission prepared);
   // As Submit, for a job that stays deployed.
   absl::StatusOr<Accepted> Deploy(PreparedFlow prepared);
   // Flows beside what they have in common with other jobs.
   FlowCore& flows() { return flows_; }
+  VariableCore& variables() { return variables_; }
+  // As VariableCore::EndDirect; then jobs may start that waited for it.
+  std::vector<VariableCore::DirectUse::Value> EndDirect(const VariableCore::DirectUse& use,
+                                                        VariableCore::Ending ending);
   // Returns: NOT_FOUND that names the id.
   absl::StatusOr<JobEntry*> Find(std::string_view job_id);
   absl::StatusOr<v1::ListResponse> List(const v1::ListRequest& request) const {
@@ -120,7 +126,10 @@ class CoordinatorCore {
   // Whether another job may run besides those that do.
   bool HasPlace();
   void TryStart(JobEntry* job);
+  void NoteWaiting(JobEntry* job, const std::string& what);
   absl::Status Bind(JobEntry* job, const CompiledProgram& program);
+  // That each result which a variable takes is there and has its type.
+  absl::Status CheckOutputs(const JobEntry& job, const v1::Plan& plan, const RunShape& shape) const;
   void BeginRun(JobEntry* job, ProgramEntry* program, std::vector<uint64_t> workers);
   // Sends StartRun if every worker has loaded the program.
   void StartIfLoaded(JobEntry* job);
@@ -132,6 +141,12 @@ class CoordinatorCore {
   void OnRunFinished(WorkerEntry* worker, const v1::RunFinished& finished,
                      std::vector<Tensor> payloads);
   void OnFailedRun(JobEntry* job, WorkerEntry* worker, const v1::Failure& failure);
+  void OnValueReport(const WorkerEntry& worker, const v1::ValueReport& report,
+                     std::vector<Tensor> payloads);
+  void OnPeerLost(const WorkerEntry& worker, const v1::PeerLost& lost);
+  // Fails the jobs that run and need what was lost.
+  void FailWithoutVariables();
+  // Unless something of the run is still to come.
   void CompleteRun(JobEntry* job);
   void LoseWorker(uint64_t id, const absl::Status& reason);
 
@@ -155,6 +170,7 @@ class CoordinatorCore {
   ProgramTable programs_;
   JobTable jobs_;
   FlowCore flows_;
+  VariableCore variables_;
   std::vector<uint64_t> queue_;            // jobs that have not begun, in order
   std::vector<uint64_t> running_;          // jobs with a run
   std::map<uint64_t, uint64_t> run_jobs_;  // run -> job

@@ -41,6 +41,15 @@ bool IsShared(const JobEntry& job, ProgramEntry* program) {
   return !shape.ok() || (*shape)->is_shared();
 }
 
+// Positions among the plan's outputs of those that no variable takes.
+std::vector<int> ResultsOf(const JobEntry& job, const v1::Plan& plan) {
+  std::vector<int> results;
+  for (int output = 0; output < plan.outputs_size(); ++output) {
+    if (job.variables.OutputOf(static_cast<uint32_t>(output)) == nullptr) results.push_back(output);
+  }
+  return results;
+}
+
 std::string Milliseconds(int64_t ns) { return StrCat(ns / 1000 / 1000.0, " ms"); }
 
 }  // namespace
@@ -52,6 +61,7 @@ void CoordinatorCore::Advance() {
     if (JobEntry* job = jobs_.Get(sequence)) TryStart(job);
   }
   flows_.Advance();
+  variables_.Advance();
   for (uint64_t program : programs_.Prune(limits_.max_programs)) {
     v1::CoordinatorMessage message;
     message.mutable_unload_program()->set_program_id(program);
@@ -75,8 +85,15 @@ bool CoordinatorCore::HasPlace() {
 
 absl::Status CoordinatorCore::Bind(JobEntry* job, const CompiledProgram& program) {
   if (job->is_bound) return absl::OkStatus();
-  WEIR_ASSIGN_OR_RETURN(job->bound,
-                        BindInputs(program.inputs, job->input_names, std::move(job->inputs)));
+  std::vector<std::string> names = job->input_names;
+  for (const JobVariables::Input& input : job->variables.inputs) {
+    names.push_back(input.name);
+    job->inputs.push_back(input.variable->type);
+  }
+  WEIR_ASSIGN_OR_RETURN(job->bound, BindInputs(program.inputs, names, std::move(job->inputs)));
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    job->bound.variables[i] = job->variables.InputOf(program.inputs[i].name);
+  }
   job->inputs.clear();
   job->is_bound = true;
   v1::JobReport* report = job->view.mutable_report();
@@ -89,7 +106,30 @@ absl::Status CoordinatorCore::Bind(JobEntry* job, const CompiledProgram& program
     out->set_reason(fallback.reason);
     Note(job, StrCat("fallback: ", fallback.ToString()));
   }
-  for (const std::string& name : program.plan.output_names) job->view.add_result_names(name);
+  for (int output : ResultsOf(*job, program.plan.plan)) {
+    job->view.add_result_names(program.plan.output_names[output]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CoordinatorCore::CheckOutputs(const JobEntry& job, const v1::Plan& plan,
+                                           const RunShape& shape) const {
+  for (const JobVariables::Output& output : job.variables.outputs) {
+    const VariableEntry& variable = *output.variable;
+    if (output.result >= static_cast<uint32_t>(plan.outputs_size())) {
+      return InvalidArgument("variable ", NameOf(variable), " is to become result ", output.result,
+                             ", but the program has ", plan.outputs_size(), ", counted from 0 on");
+    }
+    const uint32_t value = plan.outputs(static_cast<int>(output.result));
+    if (shape.dtype(value) == variable.type.dtype() &&
+        shape.extents(value) == variable.type.extents()) {
+      continue;
+    }
+    return InvalidArgument("variable ", NameOf(variable), " is ", variable.type.type().ToString(),
+                           ", but result ", output.result, ", which it is to become, is ",
+                           DTypeName(shape.dtype(value)), ExtentsToString(shape.extents(value)),
+                           "; the type of a variable never changes");
+  }
   return absl::OkStatus();
 }
 
@@ -101,20 +141,32 @@ void CoordinatorCore::TryStart(JobEntry* job) {
   }
   const absl::Status status = Bind(job, *program->compiled);
   if (!status.ok()) return Fail(job, status);
-  if (program->compiled->plan.plan.steps_size() == 0) return FinishWithoutWorkers(job, program);
-  WorkerTable::Choice choice = workers_.Choose(IsShared(*job, program) ? job->workers_wanted : 1);
-  if (choice.workers.empty()) {
-    if (job->view.waits_for() == choice.waits_for) return;
-    job->view.set_waits_for(choice.waits_for);
-    return Note(job, StrCat("waiting for ", choice.waits_for));
+  const absl::StatusOr<std::string> variable = variables_.WaitsFor(job->sequence, job->variables);
+  if (!variable.ok()) return Fail(job, variable.status());
+  if (!variable->empty()) return NoteWaiting(job, *variable);
+  if (program->compiled->plan.plan.steps_size() == 0) {
+    if (job->variables.empty()) return FinishWithoutWorkers(job, program);
+    // Only owners have something to do.
+    job->runs_left = 1;
+    return BeginRun(job, program, {});
   }
+  WorkerTable::Choice choice = workers_.Choose(IsShared(*job, program) ? job->workers_wanted : 1,
+                                               variables_.OwnersOf(job->variables));
+  if (choice.workers.empty()) return NoteWaiting(job, choice.waits_for);
   BeginRun(job, program, std::move(choice.workers));
+}
+
+void CoordinatorCore::NoteWaiting(JobEntry* job, const std::string& what) {
+  if (job->view.waits_for() == what) return;
+  job->view.set_waits_for(what);
+  Note(job, StrCat("waiting for ", what));
 }
 
 void CoordinatorCore::FinishWithoutWorkers(JobEntry* job, ProgramEntry* program) {
   auto shape = program->last_shape.For(program->compiled->plan.plan, job->bound.symbols, 1);
   if (!shape.ok()) return Fail(job, shape.status());
-  auto results = ResultAssembly::Make(program->compiled, *shape, job->bound.feeds);
+  auto results = ResultAssembly::Make(program->compiled, *shape, job->bound,
+                                      ResultsOf(*job, program->compiled->plan.plan));
   if (!results.ok()) return Fail(job, results.status());
   job->run_ns.push_back(0);
   job->view.mutable_report()->set_compilations(program->compilations);
@@ -124,13 +176,16 @@ void CoordinatorCore::FinishWithoutWorkers(JobEntry* job, ProgramEntry* program)
 void CoordinatorCore::BeginRun(JobEntry* job, ProgramEntry* program,
                                std::vector<uint64_t> workers) {
   auto run = std::make_unique<ActiveRun>();
-  const int world = static_cast<int>(workers.size());
+  const int world = std::max<int>(1, static_cast<int>(workers.size()));
   auto shape = program->last_shape.For(program->compiled->plan.plan, job->bound.symbols, world);
   if (!shape.ok()) return Fail(job, shape.status());
-  auto results = ResultAssembly::Make(program->compiled, *shape, job->bound.feeds);
+  const v1::Plan& plan = program->compiled->plan.plan;
+  const absl::Status fits = CheckOutputs(*job, plan, **shape);
+  if (!fits.ok()) return Fail(job, fits);
+  auto results = ResultAssembly::Make(program->compiled, *shape, job->bound, ResultsOf(*job, plan));
   if (!results.ok()) return Fail(job, results.status());
-  run->workers = std::move(workers);
-  run->finished.assign(world, false);
+  run->workers = workers;
+  run->finished.assign(workers.size(), false);
   run->shape = *std::move(shape);
   run->results = *std::move(results);
   std::erase(queue_, job->sequence);
@@ -162,20 +217,30 @@ void CoordinatorCore::StartIfLoaded(JobEntry* job) {
     if (worker->programs.at(job->program) != WorkerEntry::Load::kLoaded) return;
     drains = drains || worker->state != v1::Worker::READY;
   }
-  if (drains) return Requeue(job);
+  // Meanwhile an owner may have begun to drain.
+  const auto variable = variables_.WaitsFor(job->sequence, job->variables);
+  if (drains || !variable.ok() || !variable->empty()) return Requeue(job);
   // Ids rise in the order in which every worker hears of the runs.
   run.id = next_run_++;
   run_jobs_[run.id] = job->sequence;
-  if (job->run_ns.empty()) {
+  if (job->run_ns.empty() && !run.workers.empty()) {
     const auto& names = job->view.workers();
     const int64_t epoch = programs_.Find(job->program)->epochs++;
     Note(job, StrCat("runs on ", absl::StrJoin(names.begin(), names.end(), ", "), ", as epoch ",
                      epoch, " of its program"));
   }
   run.started = clock_->Now();
+  variables_.BeginRun({.id = run.id,
+                       .generation = kGeneration,
+                       .plan = &programs_.Find(job->program)->compiled->plan.plan,
+                       .shape = run.shape.get(),
+                       .workers = &run.workers,
+                       .inputs = &job->bound,
+                       .variables = &job->variables});
   for (size_t rank = 0; rank < run.workers.size(); ++rank) {
     SendStart(job, static_cast<int>(rank));
   }
+  if (run.workers.empty()) CompleteRun(job);
 }
 
 void CoordinatorCore::SendStart(JobEntry* job, int rank) {
@@ -196,7 +261,7 @@ void CoordinatorCore::SendStart(JobEntry* job, int rank) {
   for (int i = 0; i < plan.inputs_size(); ++i) {
     const uint32_t value = plan.inputs(i);
     const Need need = run.shape->NeedAt(rank, value);
-    if (need == Need::kNothing) continue;
+    if (need == Need::kNothing || job->bound.variables[i] != nullptr) continue;
     Tensor rows = job->bound.feeds[i];
     v1::Feed* feed = start->add_feeds();
     feed->set_value(value);
@@ -209,6 +274,7 @@ void CoordinatorCore::SendStart(JobEntry* job, int rank) {
     stats_.feed_bytes += rows.num_bytes();
     payloads.push_back(std::move(rows));
   }
+  variables_.AddStores(run.id, start);
   outbox_->SendToWorker(run.workers[rank], message, std::move(payloads));
 }
 
@@ -223,7 +289,7 @@ void CoordinatorCore::OnWorkerMessage(uint64_t id, const v1::WorkerMessage& mess
   WorkerEntry* worker = workers_.Find(id);
   if (worker == nullptr) return;
   worker->last_heard = clock_->Now();
-  if (!message.has_run_finished() && !message.has_flow_output()) {
+  if (!message.has_run_finished() && !message.has_flow_output() && !message.has_value_report()) {
     for (const Tensor& tensor : payloads) stats_.other_tensor_bytes += tensor.num_bytes();
   }
   if (message.has_register_()) return OnRegister(id, message.register_());
@@ -247,12 +313,19 @@ void CoordinatorCore::OnWorkerMessage(uint64_t id, const v1::WorkerMessage& mess
     }
     case v1::WorkerMessage::kDraining:
       worker->state = v1::Worker::DRAINING;
-      return flows_.OnWorkerDraining(*worker);
+      flows_.OnWorkerDraining(*worker);
+      break;
     case v1::WorkerMessage::kProgramLoaded:
       OnProgramLoaded(worker, message.program_loaded());
       break;
     case v1::WorkerMessage::kRunFinished:
       OnRunFinished(worker, message.run_finished(), std::move(payloads));
+      break;
+    case v1::WorkerMessage::kValueReport:
+      OnValueReport(*worker, message.value_report(), std::move(payloads));
+      break;
+    case v1::WorkerMessage::kPeerLost:
+      OnPeerLost(*worker, message.peer_lost());
       break;
     case v1::WorkerMessage::kRegister:
     case v1::WorkerMessage::KIND_NOT_SET:
@@ -324,8 +397,52 @@ void CoordinatorCore::OnRunFinished(WorkerEntry* worker, const v1::RunFinished& 
     return Fail(job, FailureOf(status, worker->name()));
   }
   AddCounters(finished.counters(), &run.counters);
-  if (std::find(run.finished.begin(), run.finished.end(), false) == run.finished.end()) {
-    CompleteRun(job);
+  CompleteRun(job);
+}
+
+void CoordinatorCore::OnValueReport(const WorkerEntry& worker, const v1::ValueReport& report,
+                                    std::vector<Tensor> payloads) {
+  for (const Tensor& tensor : payloads) stats_.result_bytes += tensor.num_bytes();
+  auto news = variables_.OnReport(worker, report, std::move(payloads));
+  FailWithoutVariables();
+  const auto found = news.has_value() ? run_jobs_.find(news->run) : run_jobs_.end();
+  if (found == run_jobs_.end()) return;
+  JobEntry* job = jobs_.Get(found->second);
+  if (news->failure.code() != 0) {
+    news->failure.set_worker(worker.name());
+    return Fail(job, news->failure);
+  }
+  if (news->tensor.has_value()) job->run->results->AddInput(news->value, *std::move(news->tensor));
+  CompleteRun(job);
+}
+
+// Of a worker that was lost the coordinator itself will know; else the job waits in vain.
+void CoordinatorCore::OnPeerLost(const WorkerEntry& worker, const v1::PeerLost& lost) {
+  variables_.OnPeerLost(worker.id, lost.worker_id());
+  const std::vector<uint64_t> running = running_;
+  for (uint64_t sequence : running) {
+    JobEntry* job = jobs_.Get(sequence);
+    if (job == nullptr || job->run == nullptr || job->run->consequence.code() != 0) continue;
+    if (!VariableCore::Concerns(job->variables, job->run->workers, worker.id, lost.worker_id())) {
+      continue;
+    }
+    const WorkerEntry* peer = workers_.Find(lost.worker_id());
+    job->run->consequence =
+        FailureOf(absl::AbortedError(
+                      StrCat("worker ", peer != nullptr ? peer->name() : "of another run",
+                             " cannot be reached with the value of a variable: ", lost.reason())),
+                  worker.name());
+    job->run->cause_until = clock_->Now() + limits_.cause_within;
+  }
+}
+
+void CoordinatorCore::FailWithoutVariables() {
+  const std::vector<uint64_t> running = running_;
+  for (uint64_t sequence : running) {
+    JobEntry* job = jobs_.Get(sequence);
+    if (job == nullptr) continue;
+    const absl::Status loss = variables_.LossOf(job->variables);
+    if (!loss.ok()) Fail(job, loss);
   }
 }
 
@@ -346,6 +463,9 @@ void CoordinatorCore::OnFailedRun(JobEntry* job, WorkerEntry* worker, const v1::
 void CoordinatorCore::CompleteRun(JobEntry* job) {
   ActiveRun& run = *job->run;
   if (run.consequence.code() != 0) return;  // the tick decides
+  const bool is_over =
+      std::find(run.finished.begin(), run.finished.end(), false) == run.finished.end();
+  if (!is_over || !variables_.IsComplete(run.id)) return;
   ProgramEntry* program = programs_.Find(job->program);
   job->run_ns.push_back(absl::ToInt64Nanoseconds(clock_->Now() - run.started));
   v1::JobReport* report = job->view.mutable_report();
@@ -358,6 +478,7 @@ void CoordinatorCore::CompleteRun(JobEntry* job) {
   absl::StatusOr<std::vector<Tensor>> results = run.results->Take();
   if (!results.ok()) return Fail(job, results.status());
   if (--job->runs_left == 0) {
+    variables_.Commit(run.id);
     Note(job,
          StrCat("done on ", run.workers.size(), " workers in ", Milliseconds(job->run_ns.back())));
     return Succeed(job, *std::move(results));
@@ -367,6 +488,7 @@ void CoordinatorCore::CompleteRun(JobEntry* job) {
     const WorkerEntry* worker = workers_.Find(id);
     return worker != nullptr && worker->state == v1::Worker::READY;
   });
+  variables_.Abandon(run.id);
   job->run = nullptr;
   if (!all_ready) return Requeue(job);
   BeginRun(job, program, std::move(workers));
@@ -384,6 +506,9 @@ void CoordinatorCore::LoseWorker(uint64_t id, const absl::Status& reason) {
   const bool drains = worker->state == v1::Worker::DRAINING;
   if (workers_.Disconnect(id, clock_->Now())) ++stats_.workers_lost;
   flows_.OnWorkerLost(id, name, reason);
+  const std::string_view why = reason.ok() ? "it closed its connection" : ToStd(reason.message());
+  variables_.OnWorkerLost(id, name, why);
+  FailWithoutVariables();
   const std::vector<uint64_t> running = running_;
   for (uint64_t sequence : running) {
     JobEntry* job = jobs_.Get(sequence);
@@ -398,7 +523,6 @@ void CoordinatorCore::LoseWorker(uint64_t id, const absl::Status& reason) {
       Requeue(job);
       continue;
     }
-    const std::string_view why = reason.ok() ? "it closed its connection" : ToStd(reason.message());
     Fail(job, FailureOf(absl::AbortedError(StrCat("worker ", name, " was lost: ", why)), name));
   }
 }

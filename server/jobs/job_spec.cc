@@ -38,6 +38,28 @@ absl::Status CheckProgram(const Submission& submission, const Limits& limits) {
   return absl::OkStatus();
 }
 
+absl::Status CheckVariables(const v1::JobSpec& spec, const Limits& limits) {
+  const int count = spec.variable_inputs_size() + spec.variable_outputs_size();
+  if (count > limits.max_inputs) return TooMuch("uses of variables", count, limits.max_inputs);
+  std::map<std::string, uint32_t> results;
+  std::map<uint32_t, std::string> variables;
+  for (const v1::VariableOutput& output : spec.variable_outputs()) {
+    const auto [result, is_first] = results.emplace(output.variable(), output.result());
+    if (!is_first) {
+      return InvalidArgument("variable '", output.variable(), "' would become result ",
+                             result->second, " and result ", output.result(),
+                             "; it can become one of them");
+    }
+    const auto [variable, is_new] = variables.emplace(output.result(), output.variable());
+    if (!is_new) {
+      return InvalidArgument("result ", output.result(), " would go to variable '",
+                             variable->second, "' and variable '", output.variable(),
+                             "'; it can go to one of them");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSpec(const Submission& submission, const Limits& limits) {
   const v1::JobSpec& spec = submission.spec;
   WEIR_RETURN_IF_ERROR(CheckProgram(submission, limits));
@@ -56,12 +78,24 @@ absl::Status CheckSpec(const Submission& submission, const Limits& limits) {
     return TooMuch("bytes of submission id", spec.submission_id().size(), limits.max_name_bytes);
   }
   WEIR_RETURN_IF_ERROR(CheckLabels(spec.labels(), limits));
+  WEIR_RETURN_IF_ERROR(CheckVariables(spec, limits));
   uint64_t bytes = 0;
   for (const Tensor& tensor : submission.inputs) bytes += static_cast<uint64_t>(tensor.num_bytes());
   if (bytes > limits.max_input_bytes) {
     return TooMuch("bytes of inputs", bytes, limits.max_input_bytes);
   }
   return absl::OkStatus();
+}
+
+std::string TextOf(const v1::JobSpec& spec) {
+  std::string text;
+  for (const v1::VariableInput& each : spec.variable_inputs()) {
+    StrAppend(&text, "<", each.input().size(), ":", each.input(), each.variable());
+  }
+  for (const v1::VariableOutput& each : spec.variable_outputs()) {
+    StrAppend(&text, ">", each.result(), ":", each.variable());
+  }
+  return text;
 }
 
 SpecDigest DigestOf(const Submission& submission, const std::string& program_key) {
@@ -74,7 +108,7 @@ SpecDigest DigestOf(const Submission& submission, const std::string& program_key
   }
   std::string text;
   for (const auto& [name, content] : inputs) StrAppend(&text, name.size(), ":", name, content);
-  digest.inputs = ContentDigest(text);
+  digest.inputs = ContentDigest(text + TextOf(spec));
   digest.options = StrCat(spec.workers(), "/", spec.repeat(), "/", spec.memory_budget(), "/",
                           spec.profile() ? 1 : 0);
   digest.labels = DigestOfLabels(spec.labels());

@@ -21,6 +21,7 @@
 #include "server/jobs/job_spec.h"
 #include "server/jobs/limits.h"
 #include "server/jobs/result_assembly.h"
+#include "server/variables/job_variables.h"
 #include "weir/v1/service.pb.h"
 
 namespace weir {
@@ -60,6 +61,7 @@ struct JobEntry {
   std::vector<Tensor> inputs;  // until they are bound
   bool is_bound = false;
   BoundInputs bound;
+  JobVariables variables;
   std::unique_ptr<ActiveRun> run;  // while RUNNING
   std::vector<int64_t> run_ns;     // of the runs that are over
 

@@ -38,6 +38,10 @@ struct Limits {
   int64_t flow_window_bytes = int64_t{8} << 20;    // of one output, at a client
   uint64_t max_batch_bytes = uint64_t{256} << 20;
 
+  // Of variables, on all workers together.
+  size_t max_variables = 100'000;
+  int64_t max_variable_bytes = int64_t{256} << 30;
+
   absl::Duration heartbeat = absl::Milliseconds(500);
   absl::Duration fence = absl::Seconds(2);       // a worker stops by itself
   absl::Duration lost_after = absl::Seconds(3);  // a worker is given up

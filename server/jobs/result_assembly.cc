@@ -18,15 +18,19 @@ void CopyRows(const Tensor& rows, int64_t first_row, Tensor* whole) {
 
 absl::StatusOr<ResultAssembly> ResultAssembly::Make(std::shared_ptr<const CompiledProgram> program,
                                                     std::shared_ptr<const RunShape> shape,
-                                                    const std::vector<Tensor>& feeds) {
+                                                    const BoundInputs& inputs,
+                                                    std::vector<int> outputs) {
   ResultAssembly out;
   const v1::Plan& plan = program->plan.plan;
-  for (uint32_t value : plan.outputs()) {
+  for (int output : outputs) {
+    const uint32_t value = plan.outputs(output);
     Part& part = out.parts_[value];
     const v1::PlanValue::Placement placement = plan.values(value).placement();
     if (placement == v1::PlanValue::PLACEMENT_FEED) {
       for (int i = 0; i < plan.inputs_size(); ++i) {
-        if (plan.inputs(i) == value) part.whole = feeds[i];
+        if (plan.inputs(i) != value) continue;
+        part.whole = inputs.feeds[i];
+        part.missing = inputs.variables[i] != nullptr ? 1 : 0;
       }
       continue;
     }
@@ -35,6 +39,7 @@ absl::StatusOr<ResultAssembly> ResultAssembly::Make(std::shared_ptr<const Compil
     WEIR_ASSIGN_OR_RETURN(part.whole,
                           Tensor::TryCreate(shape->dtype(value), shape->extents(value)));
   }
+  out.outputs_ = std::move(outputs);
   out.program_ = std::move(program);
   out.shape_ = std::move(shape);
   return out;
@@ -84,9 +89,16 @@ absl::Status ResultAssembly::Add(int rank, const v1::RunFinished& finished,
   return absl::OkStatus();
 }
 
+void ResultAssembly::AddInput(uint32_t value, Tensor whole) {
+  Part& part = parts_.at(value);
+  part.whole = std::move(whole);
+  part.missing = 0;
+}
+
 absl::StatusOr<std::vector<Tensor>> ResultAssembly::Take() {
   std::vector<Tensor> results;
-  for (uint32_t value : program_->plan.plan.outputs()) {
+  for (int output : outputs_) {
+    const uint32_t value = program_->plan.plan.outputs(output);
     const Part& part = parts_.at(value);
     if (part.missing > 0) {
       return absl::InternalError(StrCat("result ", program_->plan.plan.values(value).name(),

@@ -18,13 +18,17 @@ namespace weir {
 
 class ResultAssembly {
  public:
-  // `feeds` are in the order of the plan's inputs: an output that is an input is answered with it.
+  // `outputs` are positions among the plan's of those that are results, in their order. One that is
+  // an input is answered with it.
   static absl::StatusOr<ResultAssembly> Make(std::shared_ptr<const CompiledProgram> program,
                                              std::shared_ptr<const RunShape> shape,
-                                             const std::vector<Tensor>& feeds);
+                                             const BoundInputs& inputs, std::vector<int> outputs);
 
   // Takes what the worker of this rank holds. Returns: INTERNAL for rows that do not belong there.
   absl::Status Add(int rank, const v1::RunFinished& finished, std::vector<Tensor> rows);
+
+  // Takes a result that is the value of a variable.
+  void AddInput(uint32_t value, Tensor whole);
 
   // The results in the order of the plan's outputs. REQUIRES: every rank was added.
   absl::StatusOr<std::vector<Tensor>> Take();
@@ -42,6 +46,7 @@ class ResultAssembly {
 
   std::shared_ptr<const CompiledProgram> program_;
   std::shared_ptr<const RunShape> shape_;
+  std::vector<int> outputs_;
   absl::flat_hash_map<uint32_t, Part> parts_;  // by value of the plan
   int64_t stray_bytes_ = 0;
 };

@@ -62,7 +62,8 @@ std::vector<const WorkerEntry*> WorkerTable::LargestClass() const {
   return largest;
 }
 
-WorkerTable::Choice WorkerTable::Choose(uint32_t wanted) const {
+WorkerTable::Choice WorkerTable::Choose(uint32_t wanted,
+                                        const std::vector<uint64_t>& preferred) const {
   std::vector<const WorkerEntry*> ready = LargestClass();
   Choice choice;
   if (ready.empty()) {
@@ -78,13 +79,19 @@ WorkerTable::Choice WorkerTable::Choose(uint32_t wanted) const {
     return choice;
   }
   const size_t count = wanted == 0 ? ready.size() : wanted;
+  const auto place = [&](uint64_t id) {
+    return std::find(preferred.begin(), preferred.end(), id) - preferred.begin();
+  };
   if (count < ready.size()) {
-    std::stable_sort(ready.begin(), ready.end(),
-                     [](const WorkerEntry* a, const WorkerEntry* b) { return a->runs < b->runs; });
+    std::stable_sort(ready.begin(), ready.end(), [&](const WorkerEntry* a, const WorkerEntry* b) {
+      return std::make_pair(place(a->id), a->runs) < std::make_pair(place(b->id), b->runs);
+    });
     ready.resize(count);
   }
   for (const WorkerEntry* entry : ready) choice.workers.push_back(entry->id);
-  std::sort(choice.workers.begin(), choice.workers.end());
+  std::sort(choice.workers.begin(), choice.workers.end(), [&](uint64_t a, uint64_t b) {
+    return std::make_pair(place(a), a) < std::make_pair(place(b), b);
+  });
   return choice;
 }
 

@@ -49,12 +49,13 @@ class WorkerTable {
   WorkerEntry* Find(uint64_t id);
 
   // The workers for a run: `wanted` of them, or all that are ready for 0. All have the same
-  // numerics class; those with the fewest runs come first; the order is that of their ids.
+  // numerics class. Those that are preferred come first, in that order, then those with the fewest
+  // runs; behind the former the order is that of their ids.
   struct Choice {
     std::vector<uint64_t> workers;
     std::string waits_for;  // what is missing, if there are not enough
   };
-  Choice Choose(uint32_t wanted) const;
+  Choice Choose(uint32_t wanted, const std::vector<uint64_t>& preferred = {}) const;
 
   // Living connections.
   std::map<uint64_t, WorkerEntry>& entries() { return entries_; }

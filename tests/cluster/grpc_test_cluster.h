@@ -69,6 +69,8 @@ class GrpcTestCluster {
   }
 
   void DropWorker(size_t index) { workers_.erase(workers_.begin() + index); }
+  // As a worker that is asked to stop. Returns: once it has nothing that others need.
+  absl::Status DrainWorker(size_t index) { return workers_[index]->Drain(absl::Minutes(5)); }
 
   void AwaitWorkers(int64_t count) {
     while (coordinator_.Stats().workers_ready != count) absl::SleepFor(absl::Milliseconds(5));

@@ -1,5 +1,6 @@
 // The coordinator's state machine against what a worker sends: the input is a message, which comes
-// while a job runs on that worker and another.
+// while two jobs run on that worker and another, one of which reads and writes a variable that the
+// worker owns, and a client reads the variable.
 #include <utility>
 
 #include "common/plan/frames.h"
@@ -24,6 +25,20 @@ std::vector<SentToWorker> Begin(CoreHarness* harness) {
   std::vector<SentToWorker> starts = harness->TakeStarts();
   Require(starts.size() == 2, "both workers start");
   return starts;
+}
+
+void BeginWithVariable(CoreHarness* harness) {
+  const auto made = harness->core.variables().Create("v", {}, "", CoreHarness::Rows(5, 0));
+  Require(made.ok() && made->worker() == "a", "the first worker owns the variable");
+  Submission submission;
+  submission.spec.mutable_program()->set_format(v1::Program::FORMAT_TEXT);
+  submission.spec.mutable_program()->set_source("program");
+  submission.spec.add_variable_inputs()->set_input("x");
+  submission.spec.mutable_variable_inputs(0)->set_variable("v");
+  submission.spec.add_variable_outputs()->set_variable("v");
+  const auto accepted = harness->core.Submit(*Prepare(std::move(submission), Limits()));
+  Require(accepted.ok() && harness->State(accepted->job.id()) == v1::Job::RUNNING, "it runs");
+  harness->core.variables().Read("v", [](const auto&) {});
 }
 
 v1::WorkerMessage Finished() {
@@ -60,6 +75,19 @@ std::vector<std::string> Seeds() {
   message.mutable_log()->set_run_id(1);
   message.mutable_log()->set_text("hello");
   seeds.push_back(message.SerializeAsString());
+  // Of the new value of the variable, and what the client and the job read of the old one.
+  message.mutable_value_report()->set_id(2);
+  seeds.push_back(message.SerializeAsString());
+  for (uint64_t reader : {1, 2}) {
+    message.mutable_value_report()->set_id(1);
+    message.mutable_value_report()->set_reader(reader);
+    *message.mutable_value_report()->mutable_header() = HeaderOf(CoreHarness::Rows(5, 0));
+    seeds.push_back(message.SerializeAsString());
+  }
+  message.mutable_value_report()->mutable_failure()->set_code(5);
+  seeds.push_back(message.SerializeAsString());
+  message.mutable_peer_lost()->set_worker_id(2);
+  seeds.push_back(message.SerializeAsString());
   message.mutable_draining();
   seeds.push_back(message.SerializeAsString());
   message.mutable_program_loaded()->set_program_id(1);
@@ -74,11 +102,14 @@ WEIR_FUZZ_TARGET(coordinator, {.seeds = &Seeds, .prototype = &Prototype}) {
   message.ParseFromArray(data, static_cast<int>(size));
   std::vector<v1::TensorHeader> headers;
   for (const v1::Feed& feed : message.run_finished().results()) headers.push_back(feed.header());
+  const v1::ValueReport& report = message.value_report();
+  if (report.reader() != 0 && !report.has_failure()) headers.push_back(report.header());
   absl::StatusOr<FromWorker> decoded =
       DecodeFromWorker(FrameWithPayloads(std::string(View(data, size)), headers));
   if (!decoded.ok()) return 0;
   CoreHarness harness;
   const std::vector<SentToWorker> starts = Begin(&harness);
+  BeginWithVariable(&harness);
   harness.core.OnWorkerMessage(kWorker, decoded->message, decoded->payloads);
   harness.FinishRun(starts[1]);
   harness.core.OnWorkerMessage(kWorker, decoded->message, std::move(decoded->payloads));

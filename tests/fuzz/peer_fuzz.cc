@@ -26,6 +26,10 @@ std::vector<std::string> Seeds() {
     *rows->mutable_header() = HeaderOf(Tensor(DType::kF32, {3, 2}));
     seeds.push_back(message.SerializeAsString());
   }
+  message.mutable_value_rows()->set_id(WorkerBench::kExpected);
+  message.mutable_value_rows()->set_first_row(2);
+  *message.mutable_value_rows()->mutable_header() = HeaderOf(Tensor(DType::kF32, {3, 2}));
+  seeds.push_back(message.SerializeAsString());
   message.mutable_abort()->set_run_id(WorkerBench::kRun);
   message.mutable_abort()->mutable_failure()->set_code(10);
   message.mutable_abort()->mutable_failure()->set_message("lost");
@@ -40,6 +44,7 @@ WEIR_FUZZ_TARGET(peer, {.seeds = &Seeds, .prototype = &Prototype}) {
   message.ParseFromArray(data, static_cast<int>(size));
   std::vector<v1::TensorHeader> headers;
   if (message.has_rows()) headers.push_back(message.rows().header());
+  if (message.has_value_rows()) headers.push_back(message.value_rows().header());
   absl::StatusOr<FromPeer> decoded =
       DecodeFromPeer(FrameWithPayloads(std::string(View(data, size)), headers));
   if (!decoded.ok()) return 0;

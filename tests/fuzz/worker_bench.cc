@@ -54,7 +54,7 @@ Tensor Rows(int64_t rows) { return Tensor::Zeros(DType::kF32, {rows, 2}); }
 }  // namespace
 
 std::vector<v1::CoordinatorMessage> WorkerBench::Script() {
-  std::vector<v1::CoordinatorMessage> script(3);
+  std::vector<v1::CoordinatorMessage> script(4);
   v1::Registered* registered = script[0].mutable_registered();
   registered->set_worker_id(1);
   registered->set_heartbeat_ms(500);
@@ -67,13 +67,20 @@ std::vector<v1::CoordinatorMessage> WorkerBench::Script() {
   for (uint64_t id : {1, 2}) start->add_peers()->set_worker_id(id);
   (*start->mutable_symbols())["n"] = 5;
   *start->add_feeds()->mutable_header() = HeaderOf(Rows(2));
+  v1::ValueOrders* values = script[3].mutable_values();
+  v1::NewValue* stored = values->add_stores();
+  stored->set_id(kValue);
+  *stored->mutable_header() = HeaderOf(Rows(2));
+  v1::NewValue* expected = values->add_expects();
+  expected->set_id(kExpected);
+  *expected->mutable_header() = HeaderOf(Rows(5));
   return script;
 }
 
 WorkerBench::WorkerBench() : core("fuzz", this) {
   for (const v1::CoordinatorMessage& message : Script()) {
     std::vector<Tensor> payloads;
-    if (message.has_start_run()) payloads.push_back(Rows(2));
+    if (message.has_start_run() || message.has_values()) payloads.push_back(Rows(2));
     core.OnCoordinatorMessage(message, std::move(payloads), now);
     for (const std::shared_ptr<Program>& program : std::exchange(preparing_, {})) {
       const absl::Status status = PrepareProgram(program.get());

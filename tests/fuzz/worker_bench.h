@@ -16,6 +16,8 @@ class WorkerBench : public WorkerOutbox {
  public:
   static constexpr uint64_t kProgram = 11;
   static constexpr uint64_t kRun = 21;
+  static constexpr uint64_t kValue = 31;     // f32[2,2], which it has
+  static constexpr uint64_t kExpected = 32;  // f32[5,2]
 
   // What brings a worker to this point; StartRun feeds one tensor f32[5,2].
   static std::vector<v1::CoordinatorMessage> Script();

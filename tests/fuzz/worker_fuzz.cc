@@ -22,6 +22,18 @@ std::vector<std::string> Seeds() {
   seeds.push_back(message.SerializeAsString());
   message.mutable_unload_program()->set_program_id(WorkerBench::kProgram);
   seeds.push_back(message.SerializeAsString());
+  v1::ValueOrders* values = message.mutable_values();
+  for (int to = 0; to < 3; ++to) values->add_hands()->set_id(WorkerBench::kValue);
+  values->mutable_hands(0)->set_reader(1);
+  values->mutable_hands(1)->set_new_id(WorkerBench::kExpected + 1);
+  values->mutable_hands(1)->mutable_peer()->set_worker_id(1);
+  v1::RunFeed* feed = values->mutable_hands(2)->mutable_feed();
+  feed->set_run_id(WorkerBench::kRun);
+  feed->mutable_rows()->set_first(0);
+  feed->mutable_rows()->set_count(1);
+  values->mutable_hands(2)->mutable_peer()->set_worker_id(2);
+  values->add_drops(WorkerBench::kValue);
+  seeds.push_back(message.SerializeAsString());
   message.mutable_refused()->set_reason("numerics");
   seeds.push_back(message.SerializeAsString());
   message.mutable_probe();
@@ -36,6 +48,7 @@ std::vector<v1::TensorHeader> HeadersOf(const v1::CoordinatorMessage& message) {
                    message.load_program().blob_headers().end());
   }
   for (const v1::Feed& feed : message.start_run().feeds()) headers.push_back(feed.header());
+  for (const v1::NewValue& value : message.values().stores()) headers.push_back(value.header());
   return headers;
 }
 

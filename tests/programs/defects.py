@@ -9,10 +9,11 @@ the tests of common/timely find them), `progress` (progress_defect_list.py; thos
 server/progress), `flows` (flow_defect_list.py; flows on simulated clusters, tests/cluster),
 `coordinator` (coordinator_defect_list.py; those of server/flows), `flow_language`
 (flow_language_defect_list.py; those of common/flow), `vertices` (vertex_defect_list.py; those of
-worker/flow), or `spill` and `spill_flows` (spill_defect_list.py; those of worker/flow and flows on
-simulated clusters), all if not given. NAME picks the defects whose names contain it. Sources are
-changed in place and put back, so they must be committed, and nothing else may be built from them
-meanwhile.
+worker/flow), `variables` and `variable_values` (variable_defect_list.py; those of server/variables
+and of the worker's half), or `spill` and `spill_flows` (spill_defect_list.py; those of worker/flow
+and flows on simulated clusters), all if not given. NAME picks the defects whose names contain it.
+Sources are changed in place and put back, so they must be committed, and nothing else may be built
+from them meanwhile.
 --check plants nothing: it only sees that each text stands once in its file. --why prints what
 disagreed, too.
 """
@@ -34,6 +35,7 @@ import flow_language_defect_list
 import progress_defect_list
 import spill_defect_list
 import timely_defect_list
+import variable_defect_list
 import vertex_defect_list
 
 LIMIT_OF_TESTS = 120  # they take seconds
@@ -137,6 +139,8 @@ SUITES = {  # name: (defects, what is built, what looks for one)
     "flow_progress": tests_of("weir_worker_test", flow_defect_list.PROGRESS_DEFECTS),
     "flow_language": tests_of("weir_flow_test", flow_language_defect_list.DEFECTS),
     "vertices": tests_of("weir_worker_test", vertex_defect_list.DEFECTS),
+    "variables": tests_of("weir_server_test", variable_defect_list.DEFECTS),
+    "variable_values": tests_of("weir_worker_test", variable_defect_list.WORKER_DEFECTS),
     "spill": tests_of("weir_worker_test", spill_defect_list.DEFECTS),
     "spill_flows": tests_of("weir_cluster_test", spill_defect_list.FLOW_DEFECTS),
 }

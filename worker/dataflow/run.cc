@@ -362,13 +362,14 @@ void Run::AddProfile(const std::string& function, const StepStats& stats) {
   step->set_arena_bytes(std::max(step->arena_bytes(), stats.arena_bytes));
 }
 
-std::vector<std::pair<uint32_t, Run::Part>> Run::Results() const {
-  std::vector<std::pair<uint32_t, Part>> results;
-  for (uint32_t value : program_->plan.outputs()) {
+std::vector<Run::Result> Run::Results() const {
+  std::vector<Result> results;
+  for (int output = 0; output < program_->plan.outputs_size(); ++output) {
+    const uint32_t value = program_->plan.outputs(output);
     const Slot& slot = slots_[value];
     if (!slot.has_own) continue;
     const int64_t first_row = IsSplit(value) ? shape_->RowsOf(value, rank()).begin : 0;
-    results.push_back({value, {slot.own, first_row}});
+    results.push_back({static_cast<uint32_t>(output), value, {slot.own, first_row}});
   }
   return results;
 }

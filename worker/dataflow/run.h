@@ -43,6 +43,11 @@ class Run {
   const RunShape& shape() const { return *shape_; }
   int rank() const { return spec_.rank; }
 
+  // Whether it is a parameter of the program; of no value it is not.
+  bool IsFeed(uint32_t value) const {
+    return value < slots_.size() && program_->plan.values(static_cast<int>(value)).placement() ==
+                                        v1::PlanValue::PLACEMENT_FEED;
+  }
   // Takes rows [first_row, ...) of a value that somebody else made, `version` being how often it
   // was made before. Rows of later trips wait. Returns: an error for rows that do not belong here
   // or came before.
@@ -69,7 +74,12 @@ class Run {
   // What is to be sent since the last call.
   std::vector<Outgoing> TakeOutgoing() { return std::exchange(outgoing_, {}); }
   // The program's results that this worker holds, in the order of the plan's outputs.
-  std::vector<std::pair<uint32_t, Part>> Results() const;
+  struct Result {
+    uint32_t output = 0;  // position among those
+    uint32_t value = 0;
+    Part part;
+  };
+  std::vector<Result> Results() const;
   // A value that is here as a whole, made here or elsewhere. REQUIRES: the run is done.
   const Tensor& Whole(uint32_t value) const;
 

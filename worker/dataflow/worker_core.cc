@@ -52,6 +52,9 @@ void WorkerCore::OnCoordinatorMessage(const v1::CoordinatorMessage& message,
     case v1::CoordinatorMessage::kUnloadProgram:
       programs_.erase(message.unload_program().program_id());
       break;
+    case v1::CoordinatorMessage::kValues:
+      Obey(message.values(), std::move(payloads));
+      break;
     case v1::CoordinatorMessage::kProbe: {
       v1::WorkerMessage answer;
       answer.mutable_heartbeat()->set_runs(static_cast<uint32_t>(runs_.size()));
@@ -164,6 +167,9 @@ absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor
   StartedRun* started = (runs_[start.run_id()] = std::move(made)).get();
   Run& run = started->run;
   for (int i = 0; i < start.feeds_size(); ++i) {
+    if (start.stores_size() > 0) {
+      started->memory_of_clients.push_back(payloads[i].buffer().get());
+    }
     WEIR_RETURN_IF_ERROR(
         run.AddRows(start.feeds(i).value(), 0, start.feeds(i).first_row(), std::move(payloads[i])));
   }
@@ -172,8 +178,7 @@ absl::Status WorkerCore::CreateRun(const v1::StartRun& start, std::vector<Tensor
   }
   if (auto early = early_.extract(start.run_id()); !early.empty()) {
     for (Early& rows : early.mapped()) {
-      WEIR_RETURN_IF_ERROR(run.AddRows(rows.rows.value(), rows.rows.version(),
-                                       rows.rows.first_row(), std::move(rows.payload)));
+      WEIR_RETURN_IF_ERROR(AddRows(rows.rows, std::move(rows.payload), started));
     }
   }
   Advance(started);
@@ -230,24 +235,39 @@ void WorkerCore::OnPeerMessage(const v1::PeerMessage& message, std::vector<Tenso
     }
     return EndRun(message.abort().run_id(), StatusOf(message.abort().failure()));
   }
-  if (!message.has_rows() || payloads.size() != 1) return;
-  const v1::Rows& rows = message.rows();
+  if (payloads.size() != 1) return;
+  if (message.has_rows()) {
+    auto started = runs_.find(message.rows().run_id());
+    if (started != runs_.end()) {
+      v1::RunCounters& counters = started->second->run.counters();
+      counters.set_peer_bytes_received(counters.peer_bytes_received() + payloads[0].num_bytes());
+    }
+    TakeRows(message.rows(), std::move(payloads[0]));
+  } else if (message.has_value_rows()) {
+    AddToValue(message.value_rows().id(), message.value_rows().first_row(), std::move(payloads[0]));
+  }
+}
+
+void WorkerCore::TakeRows(const v1::Rows& rows, Tensor payload) {
   auto it = runs_.find(rows.run_id());
   if (it == runs_.end()) {
     if (rows.run_id() > last_finished_run_) {
-      early_[rows.run_id()].push_back({rows, std::move(payloads[0])});
+      early_[rows.run_id()].push_back({rows, std::move(payload)});
     }
     return;
   }
   StartedRun* started = it->second.get();
   if (rows.generation() != started->start.generation()) return;
-  Run& run = started->run;
-  v1::RunCounters& counters = run.counters();
-  counters.set_peer_bytes_received(counters.peer_bytes_received() + payloads[0].num_bytes());
-  const absl::Status status =
-      run.AddRows(rows.value(), rows.version(), rows.first_row(), std::move(payloads[0]));
+  const absl::Status status = AddRows(rows, std::move(payload), started);
   if (!status.ok()) return Finish(started, status);
   Advance(started);
+}
+
+absl::Status WorkerCore::AddRows(const v1::Rows& rows, Tensor payload, StartedRun* started) {
+  if (started->run.IsFeed(rows.value())) {
+    started->memory_of_variables.push_back(payload.buffer().get());
+  }
+  return started->run.AddRows(rows.value(), rows.version(), rows.first_row(), std::move(payload));
 }
 
 void WorkerCore::OnPeerLost(uint64_t worker_id, const absl::Status& reason) {
@@ -260,6 +280,12 @@ void WorkerCore::OnPeerLost(uint64_t worker_id, const absl::Status& reason) {
   for (const auto& [id, name] : affected) {
     EndRun(id, absl::AbortedError(StrCat("worker ", name, " is lost: ", ToStd(reason.message()))));
   }
+  // Values of variables may have been under way for runs of others.
+  if (!registered()) return;
+  v1::WorkerMessage message;
+  message.mutable_peer_lost()->set_worker_id(worker_id);
+  message.mutable_peer_lost()->set_reason(std::string(ToStd(reason.message())));
+  outbox_->SendToCoordinator(message, {});
 }
 
 void WorkerCore::EndRun(uint64_t run_id, const absl::Status& status) {
@@ -277,7 +303,7 @@ void WorkerCore::Finish(StartedRun* started, const absl::Status& status) {
   AddPrinted(run.lines(), finished);
   std::vector<Tensor> payloads;
   if (status.ok()) {
-    for (auto& [value, part] : run.Results()) {
+    for (auto& [output, value, part] : StoreResults(started)) {
       v1::Feed* result = finished->add_results();
       result->set_value(value);
       result->set_first_row(part.first_row);
@@ -298,6 +324,7 @@ void WorkerCore::OnCoordinatorLost(const absl::Status& reason) {
   runs_.clear();
   early_.clear();
   early_aborts_.clear();
+  options_.values->Clear();
   programs_.clear();
   registered_.Clear();
   last_heard_ = absl::InfiniteFuture();

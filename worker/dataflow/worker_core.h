@@ -24,6 +24,7 @@
 #include "weir/v1/worker.pb.h"
 #include "worker/dataflow/program.h"
 #include "worker/dataflow/run.h"
+#include "worker/state/value_store.h"
 
 namespace weir {
 
@@ -45,6 +46,8 @@ class WorkerCore {
  public:
   struct Options {
     int64_t memory_budget = 0;  // as in WorkerOptions
+    // Of variables; may be shared with who runs programs here on his own thread.
+    std::shared_ptr<ValueStore> values = std::make_shared<ValueStore>();
   };
   // REQUIRES: outbox outlives this.
   WorkerCore(std::string name, WorkerOutbox* outbox, Options options);
@@ -65,9 +68,9 @@ class WorkerCore {
   void OnCoordinatorLost(const absl::Status& reason);
   // Heartbeats, and fencing after silence. Returns: false once the worker has fenced itself.
   bool OnTick(absl::Time now, int64_t resident_bytes);
-  // Takes no more runs; drained() tells when the last one is over.
+  // Takes no more runs; drained() tells when the last one is over and others have the values.
   void Drain();
-  bool drained() const { return draining_ && idle(); }
+  bool drained() const { return draining_ && idle() && options_.values->empty(); }
   bool idle() const { return runs_.empty(); }
   // Runs of which rows are here, but not the start.
   size_t awaited_runs() const { return early_.size(); }
@@ -80,6 +83,10 @@ class WorkerCore {
   struct StartedRun {
     v1::StartRun start;
     Run run;
+    // In one process with a client, who may write into what it gave and is given: a variable keeps
+    // none of the one memory, and a client gets none of the other.
+    std::vector<const Buffer*> memory_of_clients = {};
+    std::vector<const Buffer*> memory_of_variables = {};
   };
 
   absl::StatusOr<std::unique_ptr<StartedRun>> MakeRun(const v1::StartRun& start,
@@ -89,9 +96,22 @@ class WorkerCore {
   absl::Status CreateRun(const v1::StartRun& start, std::vector<Tensor> payloads);
   void Advance(StartedRun* started);
   void SendMade(StartedRun* started);
+  // Takes what another worker or a variable gives to a run, which may not have started.
+  void TakeRows(const v1::Rows& rows, Tensor payload);
+  absl::Status AddRows(const v1::Rows& rows, Tensor payload, StartedRun* started);
   void Finish(StartedRun* started, const absl::Status& status);
   void EndRun(uint64_t run_id, const absl::Status& status);
   v1::Failure MakeFailure(const absl::Status& status) const;
+
+  // --- The values of variables (worker_values.cc).
+  void Obey(const v1::ValueOrders& orders, std::vector<Tensor> payloads);
+  void HandOver(const v1::HandOver& hand);
+  void SendValue(uint64_t id, int64_t first_row, Tensor rows, const v1::Peer& owner);
+  void AddToValue(uint64_t id, int64_t first_row, Tensor rows);
+  // Tells the coordinator that a value is whole, or what is wrong.
+  void Report(uint64_t id, const absl::StatusOr<bool>& whole);
+  // Sends what a run made for variables to their owners. Returns: the other results.
+  std::vector<Run::Result> StoreResults(StartedRun* started);
 
   const std::string name_;
   WorkerOutbox* outbox_;

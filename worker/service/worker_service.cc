@@ -59,7 +59,7 @@ class WorkerService::Impl : public WorkerOutbox,
         loop_(transports_.loop != nullptr
                   ? transports_.loop
                   : std::shared_ptr<EventLoop>(MakeThreadEventLoop(options_.name))),
-        core_(options_.name, this, {.memory_budget = options_.memory_budget}),
+        core_(options_.name, this, {.memory_budget = options_.memory_budget, .values = values_}),
         flow_memory_(options_.flow_memory != nullptr ? options_.flow_memory
                                                      : *FlowMemory::Make({})),
         flows_(options_.name, options_.threads, this),
@@ -150,6 +150,8 @@ class WorkerService::Impl : public WorkerOutbox,
     return found.get_future().get();
   }
 
+  const std::shared_ptr<ValueStore>& values() const { return values_; }
+
   // --- WorkerOutbox and FlowTableOutbox
 
   void SendToCoordinator(const v1::WorkerMessage& message, std::vector<Tensor> payloads) override {
@@ -237,9 +239,9 @@ class WorkerService::Impl : public WorkerOutbox,
     return stopping_;
   }
 
-  void SetStatus(bool registered, std::string error) {
+  void SetStatus(WorkerStatus status) {
     std::lock_guard<std::mutex> lock(mutex_);
-    status_ = {registered, std::move(error)};
+    status_ = std::move(status);
   }
 
   void NoteDrained() {
@@ -268,7 +270,7 @@ class WorkerService::Impl : public WorkerOutbox,
     if (!link.ok()) {
       Log(LogLevel::kWarning, "the coordinator does not answer",
           {{"address", options_.coordinator_address}, {"why", link.status()}});
-      SetStatus(false, std::string(ToStd(link.status().message())));
+      SetStatus({.last_error = std::string(ToStd(link.status().message()))});
       return DialCoordinator();
     }
     coordinator_ = *std::move(link);
@@ -313,7 +315,7 @@ class WorkerService::Impl : public WorkerOutbox,
     if (decoded->message.has_refused()) {
       Log(LogLevel::kError, "the coordinator refuses this worker",
           {{"why", decoded->message.refused().reason()}});
-      SetStatus(false, decoded->message.refused().reason());
+      SetStatus({.last_error = decoded->message.refused().reason()});
       return;
     }
     // What gRPC took to receive much is given back before the run takes its own.
@@ -325,8 +327,9 @@ class WorkerService::Impl : public WorkerOutbox,
       return OnFlowMessage(decoded->message, std::move(decoded->payloads), now);
     }
     core_.OnCoordinatorMessage(decoded->message, std::move(decoded->payloads), now);
+    NoteDrained();
     if (decoded->message.has_registered()) {
-      SetStatus(true, "");
+      SetStatus({.registered = true, .worker_id = decoded->message.registered().worker_id()});
       Log(LogLevel::kInfo, "registered",
           {{"coordinator", options_.coordinator_address},
            {"id", decoded->message.registered().worker_id()}});
@@ -354,7 +357,7 @@ class WorkerService::Impl : public WorkerOutbox,
     coordinator_ = nullptr;
     core_.OnCoordinatorLost(reason);
     flows_.Clear();
-    SetStatus(false, std::string(ToStd(reason.message())));
+    SetStatus({.last_error = std::string(ToStd(reason.message()))});
     if (stopping()) return;
     Log(LogLevel::kWarning, "the connection to the coordinator ended", {{"why", reason}});
     loop_->PostAfter(absl::Milliseconds(200), [weak = weak_from_this()] {
@@ -444,6 +447,7 @@ class WorkerService::Impl : public WorkerOutbox,
   const WorkerTransports transports_;
   const uint64_t incarnation_;
   const std::shared_ptr<EventLoop> loop_;
+  const std::shared_ptr<ValueStore> values_ = std::make_shared<ValueStore>();
   WorkerCore core_;
   const std::shared_ptr<FlowMemory> flow_memory_;
   FlowTable flows_;
@@ -476,5 +480,6 @@ WorkerStatus WorkerService::status() const { return impl_->status(); }
 std::shared_ptr<Program> WorkerService::FindProgram(uint64_t id) const {
   return impl_->FindProgram(id);
 }
+const std::shared_ptr<ValueStore>& WorkerService::values() const { return impl_->values(); }
 
 }  // namespace weir

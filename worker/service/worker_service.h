@@ -41,6 +41,7 @@ struct WorkerTransports {
 
 struct Program;
 class FlowMemory;
+class ValueStore;
 
 struct WorkerOptions {
   std::string name;
@@ -58,6 +59,7 @@ struct WorkerOptions {
 struct WorkerStatus {
   bool registered = false;
   std::string last_error;  // of the connection to the coordinator
+  uint64_t worker_id = 0;  // that the coordinator gave it; 0 unless registered
 };
 
 class WorkerService {
@@ -74,6 +76,8 @@ class WorkerService {
   // The program that a coordinator knows by this number. Returns: null if it is not loaded or not
   // ready. Waits for the event loop: not for threads of it.
   std::shared_ptr<Program> FindProgram(uint64_t id) const;
+  // Of the variables that it owns.
+  const std::shared_ptr<ValueStore>& values() const;
 
  private:
   class Impl;

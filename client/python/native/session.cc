@@ -37,17 +37,26 @@ struct Program {
   v1::JobSpec spec;
   // The same without the source, for coordinators that know the program.
   v1::JobSpec brief;
+  // Names of the inputs that variables give, behind the others; which of them the program writes,
+  // each a result behind the others, which are `results`.
+  std::vector<std::string> variables;
+  std::vector<size_t> written;
+  uint32_t results = 0;
   uint64_t number = 0;  // no other of this process has it
   bool prints = false;
 };
 
 std::shared_ptr<Program> MakeProgram(const py::bytes& source, const std::string& name,
                                      const std::vector<std::string>& inputs, bool strict,
-                                     bool prints) {
+                                     bool prints, std::vector<std::string> variables,
+                                     std::vector<size_t> written, uint32_t results) {
   static std::atomic<uint64_t> made{0};
   auto program = std::make_shared<Program>();
   program->number = ++made;
   program->prints = prints;
+  program->variables = std::move(variables);
+  program->written = std::move(written);
+  program->results = results;
   v1::Program& sent = *program->spec.mutable_program();
   sent.set_format(v1::Program::FORMAT_TEXT);
   sent.set_source(source.cast<std::string>());
@@ -84,11 +93,12 @@ class PySession {
   explicit PySession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
   ~PySession() { Close(); }
 
-  // Returns: a list of arrays.
+  // `variables` are the ids of those that the program uses. Returns: a list of arrays.
   py::list Run(const Program& program, const py::sequence& inputs, int workers,
-               int64_t memory_budget) {
+               int64_t memory_budget, std::vector<std::string> variables) {
     const std::vector<Tensor> tensors = ToTensors(inputs);
-    const RunOptions options{static_cast<uint32_t>(workers), memory_budget, false};
+    const RunOptions options{static_cast<uint32_t>(workers), memory_budget, false,
+                             std::move(variables)};
     if (auto results = RunHere(program, options, tensors)) {
       ++calls_without_job_;
       return ToArrays(*results, tensors);
@@ -99,10 +109,11 @@ class PySession {
   // Returns: (list of arrays, report with a profile), the report as a message, since few want it as
   // a dictionary.
   py::tuple RunWithReport(const Program& program, const py::sequence& inputs, int workers,
-                          int64_t memory_budget) {
+                          int64_t memory_budget, std::vector<std::string> variables) {
     const std::vector<Tensor> tensors = ToTensors(inputs);
     const v1::Job job =
-        RunJob(program, {static_cast<uint32_t>(workers), memory_budget, true}, tensors);
+        RunJob(program, {static_cast<uint32_t>(workers), memory_budget, true, std::move(variables)},
+               tensors);
     return py::make_tuple(ToArrays(Results(job.id()), tensors), job.report());
   }
 
@@ -114,6 +125,34 @@ class PySession {
     for (const v1::ExplainStage& stage : result.stages) stages.append(FromMessage(stage));
     for (const v1::Fallback& each : result.fallbacks) fallbacks.append(FromMessage(each));
     return py::make_tuple(stages, fallbacks, result.notes);
+  }
+
+  // Returns: the id.
+  std::string CreateVariable(const std::string& name, const py::array& value) {
+    v1::NewVariable request;
+    request.set_name(name);
+    const Tensor tensor = ToTensor(value);
+    return ValueOrRaise(
+               Unlocked([&](Session& session) { return session.CreateVariable(request, tensor); }))
+        .id();
+  }
+
+  py::array ReadVariable(const std::string& id) {
+    return ToArray(
+        ValueOrRaise(Unlocked([&](Session& session) { return session.ReadVariable(id); })),
+        Memory::kOwn);
+  }
+
+  void DeleteVariable(const std::string& id) {
+    RaiseIfError(Unlocked([&](Session& session) { return session.DeleteVariable(id); }));
+  }
+
+  py::list Variables() {
+    const std::vector<v1::Variable> variables =
+        ValueOrRaise(Unlocked([](Session& session) { return session.ListVariables(); }));
+    py::list out;
+    for (const v1::Variable& variable : variables) out.append(FromMessage(variable));
+    return out;
   }
 
   py::list Workers() {
@@ -172,6 +211,7 @@ class PySession {
     uint32_t workers = 0;
     int64_t memory_budget = 0;
     bool profile = false;
+    std::vector<std::string> variables;  // ids
 
     friend bool operator==(const RunOptions&, const RunOptions&) = default;
   };
@@ -199,11 +239,21 @@ class PySession {
     return result;
   }
 
-  static v1::JobSpec SpecOf(const v1::JobSpec& program, const RunOptions& options) {
-    v1::JobSpec spec = program;
+  // `spec` is that of the program, or its brief one.
+  static v1::JobSpec SpecOf(const Program& program, v1::JobSpec spec, const RunOptions& options) {
     spec.set_workers(options.workers);
     spec.set_memory_budget(options.memory_budget);
     spec.set_profile(options.profile);
+    for (size_t i = 0; i < options.variables.size(); ++i) {
+      v1::VariableInput* input = spec.add_variable_inputs();
+      input->set_input(program.variables.at(i));
+      input->set_variable(options.variables[i]);
+    }
+    for (size_t i = 0; i < program.written.size(); ++i) {
+      v1::VariableOutput* output = spec.add_variable_outputs();
+      output->set_result(program.results + static_cast<uint32_t>(i));
+      output->set_variable(options.variables.at(program.written[i]));
+    }
     return spec;
   }
 
@@ -218,7 +268,8 @@ class PySession {
   }
 
   void Remember(const Program& program, const RunOptions& options, const std::string& id) {
-    auto request = std::make_shared<Request>(Request{options, SpecOf(program.brief, options)});
+    auto request =
+        std::make_shared<Request>(Request{options, SpecOf(program, program.brief, options)});
     request->spec.set_program_id(id);
     // Programs that are gone leave their requests behind.
     if (requests_.size() >= kMostPrograms) requests_.clear();
@@ -252,7 +303,8 @@ class PySession {
       if (submitted.ok()) return submitted->job().id();
       if (!absl::IsNotFound(submitted.status())) Raise(submitted.status());
     }
-    const v1::SubmitResponse response = ValueOrRaise(Submit(SpecOf(program.spec, options), inputs));
+    const v1::SubmitResponse response =
+        ValueOrRaise(Submit(SpecOf(program, program.spec, options), inputs));
     Remember(program, options, response.program_id());
     return response.job().id();
   }
@@ -342,15 +394,22 @@ std::unique_ptr<PySession> ConnectToServer(const std::string& address) {
 void BindSession(py::module_& module) {
   py::class_<Program, std::shared_ptr<Program>>(module, "Program")
       .def(py::init(&MakeProgram), py::arg("source"), py::arg("name"), py::arg("inputs"),
-           py::arg("strict"), py::arg("prints") = false);
+           py::arg("strict"), py::arg("prints") = false,
+           py::arg("variables") = std::vector<std::string>(),
+           py::arg("written") = std::vector<size_t>(), py::arg("results") = 0);
   py::class_<v1::JobReport>(module, "Report").def("to_dict", [](const v1::JobReport& report) {
     return FromMessage(report);
   });
   py::class_<PySession>(module, "Session")
       .def("run", &PySession::Run, py::arg("program"), py::arg("inputs"), py::arg("workers"),
-           py::arg("memory_budget") = 0)
+           py::arg("memory_budget") = 0, py::arg("variables") = std::vector<std::string>())
       .def("run_with_report", &PySession::RunWithReport, py::arg("program"), py::arg("inputs"),
-           py::arg("workers"), py::arg("memory_budget") = 0)
+           py::arg("workers"), py::arg("memory_budget") = 0,
+           py::arg("variables") = std::vector<std::string>())
+      .def("create_variable", &PySession::CreateVariable)
+      .def("read_variable", &PySession::ReadVariable)
+      .def("delete_variable", &PySession::DeleteVariable)
+      .def("variables", &PySession::Variables)
       .def("explain", &PySession::Explain)
       .def("deploy", &PySession::Deploy)
       .def("attach", &PySession::Attach, py::arg("id"), py::arg("inputs") = py::none(),

@@ -44,38 +44,43 @@ class TracedProgram:
         self.hoisted = [array for _, array in trace.hoisted]
         self.num_results = structure.num_leaves
         # The program takes the values of variables behind its inputs and gives new ones behind its
-        # results, in the order of their names.
+        # results, in the order of their names. They stay on the cluster.
         self.variables = [variable for _, variable in sorted(trace.variables.items())]
-        self.written = [trace.variables[name] for name in sorted(trace.written)]
         names = list(input_names) + [hoisted for hoisted, _ in trace.hoisted]
-        names += sorted(trace.variables)
+        variable_names = sorted(trace.variables)
         self.native = _native.Program(
             source=self.text.encode(),
             name=name,
             inputs=names,
             strict=trace.strict,
             prints=trace.prints,
+            variables=variable_names,
+            written=[variable_names.index(written) for written in sorted(trace.written)],
+            results=self.num_results,
         )
 
     def __call__(self, arrays):
         """Runs the program on the current session. Returns: a tree of NumPy arrays."""
-        return self._finish(arrays, session.current().run(self.native, self._inputs(arrays)))
+        here = session.current()
+        outputs = here.run(self.native, [*arrays, *self.hoisted], self._variables_on(here))
+        return self._finish(arrays, outputs)
 
     def run_with_report(self, arrays):
         """The same. Returns: (tree of NumPy arrays, report, whose to_dict() is a dictionary)."""
-        outputs, report = session.current().run_with_report(self.native, self._inputs(arrays))
+        here = session.current()
+        outputs, report = here.run_with_report(
+            self.native, [*arrays, *self.hoisted], self._variables_on(here)
+        )
         return self._finish(arrays, outputs), report
 
-    def _inputs(self, arrays):
-        return [*arrays, *self.hoisted, *[variable.value() for variable in self.variables]]
+    def _variables_on(self, here):
+        return [variable._place_on(here) for variable in self.variables]
 
     def _finish(self, arrays, outputs):
-        for variable, value in zip(self.written, outputs[self.num_results :]):
-            variable._take(value)
         structure = self.structure
         if self._has_open_structure:
             structure = self._closed_structure(arrays)
-        return tree.unflatten(structure, outputs[: self.num_results])
+        return tree.unflatten(structure, outputs)
 
     def _closed_structure(self, arrays):
         """Returns: the structure with the sizes that these inputs have."""

@@ -6,9 +6,11 @@ is made now.
 """
 
 import atexit
+import collections
 import operator
 import os
 import threading
+import warnings
 import weakref
 
 from weir import _native, errors, location
@@ -18,6 +20,7 @@ DEFAULT_WORKERS = 2
 
 _lock = threading.Lock()
 _default = None
+_open = weakref.WeakSet()  # all sessions
 _local = threading.local()
 
 
@@ -34,23 +37,83 @@ class Session:
         self.memory_budget = memory_budget
         self._workers = workers
         self._jobs = weakref.WeakSet()  # flows that this session is attached to
+        self._variables = weakref.WeakSet()  # whose values are on the cluster
+        self._forgotten = collections.deque()  # ids there of variables that are gone
         if address is None:
             count = workers or DEFAULT_WORKERS
             self._native = _native.start_embedded(workers=count, threads_per_worker=1)
         else:
             self._native = _native.connect(address)
+        _open.add(self)
 
-    def run(self, program, inputs):
-        """Runs a compiled trace. Returns: a list of NumPy arrays."""
-        return self._native.run(program, inputs, self._workers or 0, self.memory_budget or 0)
+    def run(self, program, inputs, variables=()):
+        """Runs a compiled trace. Returns: a list of NumPy arrays.
 
-    def run_with_report(self, program, inputs):
+        Args:
+          variables: the ids here of those that the program uses, in its order.
+        """
+        if self._forgotten:
+            self._delete_forgotten()
+        return self._native.run(
+            program, inputs, self._workers or 0, self.memory_budget or 0, variables
+        )
+
+    def run_with_report(self, program, inputs, variables=()):
         """The same. Returns: (list of NumPy arrays, report with counts by operation and by step,
         whose to_dict() is a dictionary).
         """
         return self._native.run_with_report(
-            program, inputs, self._workers or 0, self.memory_budget or 0
+            program, inputs, self._workers or 0, self.memory_budget or 0, variables
         )
+
+    def variables(self):
+        """Returns: one dictionary for each variable whose value is on the cluster."""
+        self._delete_forgotten()
+        return self._native.variables()
+
+    def _hold(self, variable, value):
+        """Brings the value of a `Variable` to the cluster. Returns: its id there."""
+        self._delete_forgotten()
+        number = self._native.create_variable(variable.name, value)
+        self._variables.add(variable)
+        return number
+
+    def _give_back(self, variable, number):
+        """Returns: the value of a variable, which the cluster forgets."""
+        value = self._native.read_variable(number)
+        self._native.delete_variable(number)
+        self._variables.discard(variable)
+        return value
+
+    def _delete_forgotten(self):
+        while self._forgotten:
+            try:
+                number = self._forgotten.popleft()
+                self._native.delete_variable(number)
+            except (errors.NotFound, IndexError):
+                pass  # with a coordinator that has ended, or by another thread
+            except errors.FailedPrecondition:
+                self._forgotten.append(number)  # a run that was given up is not over yet
+                return
+
+    def _close_variables(self):
+        lost = []
+        for variable in list(self._variables):
+            try:
+                variable._bring_home()
+            except errors.Error as error:
+                variable._lose(error)
+                lost.append(f"{variable.name}: {error}")
+        try:
+            self._delete_forgotten()
+        except errors.Error:
+            pass  # nobody is there who holds them
+        if lost:
+            warnings.warn(
+                f"values of variables could not be brought back: {'; '.join(lost)}",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     def explain(self, program):
         """Returns: (stages, fallbacks, notes) of the compiler, without running anything."""
@@ -109,8 +172,11 @@ class Session:
         return self._native.workers()
 
     def close(self):
-        """Ends the session, and the cluster if it is in this process. Later calls raise
-        FailedPrecondition.
+        """Ends the session, and the cluster if it is in this process. Values of variables come back
+        before. Later calls raise FailedPrecondition.
+
+        Warns: RuntimeWarning with the names of variables whose values do not come back, as their
+          cluster is gone; whoever asks for their values gets the reason as an exception.
         """
         global _default
         with _lock:
@@ -118,6 +184,7 @@ class Session:
                 _default = None
         for job in list(self._jobs):
             job.detach()
+        self._close_variables()
         self._native.close()
 
     def __enter__(self):
@@ -196,6 +263,6 @@ def current():
 
 
 @atexit.register
-def _close_default():
-    if _default is not None:
-        _default.close()
+def _close_all():
+    for session in list(_open):
+        session.close()

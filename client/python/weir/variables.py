@@ -1,6 +1,8 @@
 """State that outlives a run: `weir.Variable`."""
 
 import itertools
+import threading
+import weakref
 
 import numpy as np
 
@@ -15,11 +17,14 @@ class Variable:
     """An array that functions may read and update while they run.
 
     A run takes the value that the variable has when it begins, and leaves the new one when it has
-    succeeded; a run that fails changes nothing. Inside of a pfor or vmap, what the iterations add
+    succeeded; a run that fails changes nothing. Between runs the value stays on the cluster of
+    their session; `value()` fetches it, and it comes back when the session is closed or a run of
+    another session uses the variable. Inside of a pfor or vmap, what the iterations add
     (or the largest, the smallest, or what they assign with a mode) is combined over all of them: a
     read before it sees none of that, a read behind it, directly in the body, all of it. What is
     assigned in order (mode "ordered") has the sequential meaning everywhere. Runs that share a
-    variable must not overlap.
+    variable which one of them writes run one after the other, in the order in which they were
+    asked for; they belong to one session at a time.
 
     Attributes:
       name: shown in programs and errors.
@@ -36,28 +41,40 @@ class Variable:
         dtype_name, _ = core.type_of(value if core.is_scalar(value) else np.asarray(value))
         self._dtype_name = dtype_name
         self._value = np.array(value, dtype=dtypes.to_numpy(dtype_name))
+        self._shape = self._value.shape
+        self._dtype = self._value.dtype
         self.name = name or f"variable{next(_numbers)}"
+        # Where the value is, if it is not here: a session and the id that its cluster knows.
+        self._session = None
+        self._id = None
+        self._finalizer = None
+        self._loss = None  # why it is nowhere
+        self._moving = threading.RLock()
 
     @property
     def shape(self):
         """The sizes of the value, which never change."""
-        return self._value.shape
+        return self._shape
 
     @property
     def dtype(self):
         """The NumPy element type of the value, which never changes."""
-        return self._value.dtype
+        return self._dtype
 
     def value(self):
-        """Returns: the current value, a NumPy array. Raises: TracingError inside of a function
-        that is traced, where `read` gives the value that the run sees.
+        """Returns: the current value, a NumPy array of its own. Raises: TracingError inside of a
+        function that is traced, where `read` gives the value that the run sees; Aborted if a worker
+        was lost that held it, Unavailable if the cluster is gone: a new Variable takes its place.
         """
         if tracing.current() is not None:
             raise errors.TracingError(
                 f"the value of variable {self.name} is not known while a function is traced"
                 f" ({location.text()}); use read()"
             )
-        return self._value.copy()
+        with self._moving:
+            if self._session is not None:
+                return self._session._native.read_variable(self._id)
+            return self._here().copy()
 
     def read(self):
         """Returns: the value at this place of the run, T[...]; outside of functions, now."""
@@ -141,8 +158,43 @@ class Variable:
             raise collectives.NeedsAllIterations
         return trace.note_variable(self, writes)
 
-    def _take(self, value):
-        self._value = np.array(value, dtype=self._value.dtype)
+    def __reduce__(self):
+        return Variable, (self.value(), self.name)
+
+    def _here(self):
+        if self._loss is not None:
+            raise type(self._loss)(str(self._loss))
+        return self._value
+
+    def _place_on(self, session):
+        """Returns: the id of this variable on the cluster of a session, where its value is now."""
+        if self._session is session:
+            return self._id
+        with self._moving:
+            if self._session is not session:
+                self._bring_home()
+                self._id = session._hold(self, self._here())
+                self._finalizer = weakref.finalize(self, session._forgotten.append, self._id)
+                self._finalizer.atexit = False
+                self._value = None
+                self._session = session
+            return self._id
+
+    def _bring_home(self):
+        with self._moving:
+            if self._session is None:
+                return
+            self._value = self._session._give_back(self, self._id)
+            self._leave()
+
+    def _lose(self, error):
+        with self._moving:
+            self._loss = error
+            self._leave()
+
+    def _leave(self):
+        self._finalizer.detach()
+        self._session = None
 
 
 @operation
