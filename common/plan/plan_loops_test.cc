@@ -148,6 +148,10 @@ TEST(PlanLoopsTest, RefusesWhatIsNoLoop) {
            {enter + decide + Shard(2, 4) + repeat + Shard(2, 4), "makes z for the second time"},
            {"steps { control: CONTROL_ENTER outputs: 2 }", "carries 1 values, but finds 0"},
            {"steps { control: CONTROL_WHOLE outputs: 2 }", "is a whole loop"},
+           {Carry("ENTER", 0, 2) + Root(1, 3) +
+                "steps { control: CONTROL_TEST operands { value: 3 part: PART_ROWS } }" +
+                Shard(2, 4) + repeat,
+            "takes rows"},
            {"steps { control: CONTROL_LEAVE outputs: 2 }", "carries 1 values, but finds 0"}}) {
     const absl::Status status = RunShape::Make(PlanOf(steps), {{"n", 5}}, 2).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status << " for " << steps;

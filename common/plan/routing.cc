@@ -146,7 +146,12 @@ absl::Status RunShape::AddControl(const v1::Plan& plan, const PlanLoops& loops,
                                   const SymbolBindings& symbols, StepShape* shape) {
   const int index = num_steps();
   const v1::Step& step = plan.steps(index);
-  if (!step.extent().empty()) return InvalidArgument("plan: step ", index, " is split and no pfor");
+  const bool takes_rows =
+      std::any_of(step.operands().begin(), step.operands().end(),
+                  [](const auto& operand) { return operand.part() == v1::StepOperand::PART_ROWS; });
+  if (!step.extent().empty() || (takes_rows && !IsCopy(shape->control))) {
+    return InvalidArgument("plan: step ", index, " is no pfor, but takes rows");
+  }
   switch (shape->control) {
     case v1::Step::CONTROL_WHOLE: {
       for (uint32_t output : step.outputs()) {

@@ -17,10 +17,11 @@ std::vector<std::string> Seeds() {
   v1::PeerMessage message;
   message.mutable_hello()->set_worker_id(2);
   seeds.push_back(message.SerializeAsString());
-  for (const uint32_t value : {0, 1, 2}) {
+  for (const auto& [value, version] : {std::pair(0, 0), {1, 0}, {2, 0}, {3, 0}, {3, 1}}) {
     v1::Rows* rows = message.mutable_rows();
     rows->set_run_id(WorkerBench::kRun);
-    rows->set_value(value);
+    rows->set_value(static_cast<uint32_t>(value));
+    rows->set_version(static_cast<uint64_t>(version));
     rows->set_first_row(2);
     rows->set_from_rank(1);
     *rows->mutable_header() = HeaderOf(Tensor(DType::kF32, {3, 2}));

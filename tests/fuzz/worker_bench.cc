@@ -3,49 +3,42 @@
 #include <utility>
 
 #include "common/plan/frames.h"
+#include "google/protobuf/text_format.h"
 #include "tests/fuzz/target.h"
 
 namespace weir {
 namespace {
 
-// Rows of x times two on every worker, then their sum over rows on rank 0.
-constexpr char kFunctions[] = R"(
-func @double(%begin: i64[], %x: f32[r,2]) -> (f32[r,2]) {
-  %y = add(%x, %x) : f32[r,2]
-  return %y
-}
-func @negate(%y: f32[n,2]) -> (f32[n,2]) {
-  %z = negate(%y) : f32[n,2]
-  return %z
-}
-)";
+// Rows of x times two on every worker, then their sum over rows on rank 0, and a loop that doubles
+// the rows as long as rank 0 says so, which looks at all of them.
+constexpr char kPlan[] = R"(
+  program: "func @double(%begin: i64[], %x: f32[r,2]) -> (f32[r,2]) {"
+    "  %y = add(%x, %x) return %y }"
+    " func @negate(%y: f32[n,2]) -> (f32[n,2]) { %z = negate(%y) return %z }"
+    " func @more(%c: f32[n,2]) -> (bool[]) {"
+    "  %all = reduce_sum(%c) {axes = [0, 1]} %more = less(%all, %all) return %more }"
+  values { name: "x" type: "f32[n,2]" placement: PLACEMENT_FEED }
+  values { name: "y" type: "f32[n,2]" placement: PLACEMENT_SPLIT }
+  values { name: "z" type: "f32[n,2]" placement: PLACEMENT_ROOT }
+  values { name: "c" type: "f32[n,2]" placement: PLACEMENT_SPLIT }
+  values { name: "more" type: "bool[]" placement: PLACEMENT_ROOT }
+  values { name: "d" type: "f32[n,2]" placement: PLACEMENT_SPLIT }
+  values { name: "e" type: "f32[n,2]" placement: PLACEMENT_SPLIT }
+  inputs: 0 outputs: [1, 2, 6]
+  steps { function: "double" extent: "n" local: "r" outputs: 1
+          operands { value: 0 part: PART_ROWS } }
+  steps { function: "negate" outputs: 2 operands { value: 1 part: PART_WHOLE } }
+  steps { control: CONTROL_ENTER outputs: 3 operands { value: 1 part: PART_ROWS } }
+  steps { function: "more" outputs: 4 operands { value: 3 part: PART_WHOLE } }
+  steps { control: CONTROL_TEST operands { value: 4 part: PART_WHOLE } }
+  steps { function: "double" extent: "n" local: "r" outputs: 5
+          operands { value: 3 part: PART_ROWS } }
+  steps { control: CONTROL_REPEAT outputs: 3 operands { value: 5 part: PART_ROWS } }
+  steps { control: CONTROL_LEAVE outputs: 6 operands { value: 3 part: PART_ROWS } })";
 
 v1::Plan MakePlan() {
   v1::Plan plan;
-  plan.set_program(kFunctions);
-  auto value = [&plan](const char* name, v1::PlanValue::Placement placement) {
-    v1::PlanValue* added = plan.add_values();
-    added->set_name(name);
-    added->set_type("f32[n,2]");
-    added->set_placement(placement);
-  };
-  value("x", v1::PlanValue::PLACEMENT_FEED);
-  value("y", v1::PlanValue::PLACEMENT_SPLIT);
-  value("z", v1::PlanValue::PLACEMENT_ROOT);
-  plan.add_inputs(0);
-  plan.add_outputs(1);
-  plan.add_outputs(2);
-  v1::Step* rows = plan.add_steps();
-  rows->set_function("double");
-  rows->set_extent("n");
-  rows->set_local("r");
-  rows->add_operands()->set_part(v1::StepOperand::PART_ROWS);
-  rows->add_outputs(1);
-  v1::Step* whole = plan.add_steps();
-  whole->set_function("negate");
-  whole->add_operands()->set_value(1);
-  whole->mutable_operands(0)->set_part(v1::StepOperand::PART_WHOLE);
-  whole->add_outputs(2);
+  Require(google::protobuf::TextFormat::ParseFromString(kPlan, &plan), "the plan can be read");
   return plan;
 }
 

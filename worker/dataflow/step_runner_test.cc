@@ -113,6 +113,35 @@ TEST(StepRunnerTest, WhatNoMemoryHoldsIsAnErrorOfTheStep) {
   }
 }
 
+// Elements of x from i on become those of u.
+constexpr char kUpdate[] = R"(
+  program: "func @f(%x: i64[n], %u: i64[1], %i: i64[]) -> (i64[n]) {"
+    "  %y = dynamic_update_slice(%x, %u, %i) return %y }"
+  values { name: "x" type: "i64[n]" placement: PLACEMENT_ROOT }
+  values { name: "u" type: "i64[1]" placement: PLACEMENT_ROOT }
+  values { name: "i" type: "i64[]" placement: PLACEMENT_ROOT }
+  values { name: "y" type: "i64[n]" placement: PLACEMENT_ROOT }
+  steps { function: "f" outputs: 3 operands { value: 0 part: PART_WHOLE }
+          operands { value: 1 part: PART_WHOLE } operands { value: 2 part: PART_WHOLE } })";
+
+TEST(StepRunnerTest, AnOperandThatWasGivenAwayIsUpdatedWhereItLies) {
+  const std::shared_ptr<Program> program = ProgramOf(kUpdate);
+  for (const bool given : {false, true}) {
+    const Tensor x = Tensor::Of<int64_t>({4}, {1, 2, 3, 4});
+    StepTask task;
+    task.program = program;
+    task.symbols = {{"n", 4}};
+    task.operands = {x, Tensor::Of<int64_t>({1}, {9}), Tensor::Scalar<int64_t>(2)};
+    task.given = {given, false, false};
+    StepStats stats;
+    auto outputs = RunStepHere(std::move(task), &stats);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EXPECT_TRUE((*outputs)[0].BitEquals(Tensor::Of<int64_t>({4}, {1, 2, 9, 4})));
+    EXPECT_EQ((*outputs)[0].buffer() == x.buffer(), given);
+    EXPECT_EQ(x.At<int64_t>({2}), given ? 9 : 3);
+  }
+}
+
 TEST(StepRunnerTest, AStepThatWasShortRunsOnTheThreadOfTheCaller) {
   ComputePool pool(2);
   for (const char* plan : {kWhole, kRows}) {
