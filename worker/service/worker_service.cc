@@ -12,6 +12,7 @@
 
 #include "common/base/aligned_memory.h"
 #include "common/base/log.h"
+#include "common/base/service_process.h"
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "common/net/event_loop.h"
@@ -303,7 +304,7 @@ class WorkerService::Impl : public WorkerOutbox,
       return;
     }
     // What gRPC took to receive much is given back before the run takes its own.
-    if (frame.payload_bytes() >= kMuch) ReleaseKeptMemory();
+    if (frame.payload_bytes() >= kMuch) ReleaseReceivedMemory();
     has_run_ = has_run_ || decoded->message.has_start_run();
     const absl::Time now = loop_->clock()->Now();
     if (decoded->message.has_deploy_flow() || IsForFlow(decoded->message)) {
@@ -401,7 +402,13 @@ class WorkerService::Impl : public WorkerOutbox,
 
   void Tick() {
     const bool has_ended = flows_.size() < std::exchange(flow_count_, flows_.size());
-    if (has_ended || (core_.idle() && std::exchange(has_run_, false))) ReleaseKeptMemory();
+    // After runs once a tick has passed without one: who calls again and again finds his blocks.
+    const bool ran = std::exchange(has_run_, false);
+    keeps_memory_ = keeps_memory_ || ran;
+    if (has_ended || (keeps_memory_ && !ran && core_.idle())) {
+      ReleaseKeptMemory();
+      keeps_memory_ = false;
+    }
     flows_.OnTick(loop_->clock()->Now());
     if (!core_.OnTick(loop_->clock()->Now(), ResidentBytes())) {
       flows_.Clear();
@@ -421,9 +428,10 @@ class WorkerService::Impl : public WorkerOutbox,
   WorkerCore core_;
   const std::shared_ptr<FlowMemory> flow_memory_;
   FlowTable flows_;
-  bool has_run_ = false;     // since memory was last given back
-  bool works_soon_ = false;  // a turn of the flows is posted
-  size_t flow_count_ = 0;    // at the last tick
+  bool has_run_ = false;       // since the last tick
+  bool keeps_memory_ = false;  // of runs before it
+  bool works_soon_ = false;    // a turn of the flows is posted
+  size_t flow_count_ = 0;      // at the last tick
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;
   std::string data_address_;
