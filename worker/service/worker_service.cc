@@ -133,6 +133,8 @@ class WorkerService::Impl : public WorkerOutbox,
     return status_;
   }
 
+  ComputePool* compute_threads() const { return pool_.get(); }
+
   std::shared_ptr<Program> FindProgram(uint64_t id) {
     std::promise<std::shared_ptr<Program>> found;
     loop_->Post([this, id, &found] { found.set_value(core_.FindProgram(id)); });
@@ -454,6 +456,8 @@ WorkerService::~WorkerService() { impl_->Stop(); }
 absl::Status WorkerService::Start() { return impl_->Start(); }
 absl::Status WorkerService::Drain(absl::Duration limit) { return impl_->Drain(limit); }
 WorkerStatus WorkerService::status() const { return impl_->status(); }
+ComputePool* WorkerService::compute_threads() const { return impl_->compute_threads(); }
+
 std::shared_ptr<Program> WorkerService::FindProgram(uint64_t id) const {
   return impl_->FindProgram(id);
 }

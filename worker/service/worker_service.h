@@ -40,6 +40,7 @@ struct WorkerTransports {
 };
 
 struct Program;
+class ComputePool;
 class FlowMemory;
 
 struct WorkerOptions {
@@ -74,6 +75,8 @@ class WorkerService {
   // The program that a coordinator knows by this number. Returns: null if it is not loaded or not
   // ready. Waits for the event loop: not for threads of it.
   std::shared_ptr<Program> FindProgram(uint64_t id) const;
+  // Its compute threads, for whoever runs programs of this worker himself. Lives as long as this.
+  ComputePool* compute_threads() const;
 
  private:
   class Impl;
