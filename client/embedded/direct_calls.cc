@@ -12,22 +12,12 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// What a job of two workers takes beside its share of the steps, more than a run without one:
-// messages, and the waking of threads. Both were found to take equal times at steps of 110 us.
-constexpr nanoseconds kJob{50'000};
 // Who waits for a job may look after other things and cancel it; who runs it himself may not.
 constexpr nanoseconds kLongest{1'000'000};
 // A run is given up after so many times what would have been worth it.
 constexpr int kPatience = 4;
 // Of which the cluster remembers what is known.
 constexpr size_t kMostPrograms = 10'000;
-
-// The longest run that a job, whose steps are so many times faster, does not beat.
-nanoseconds LongestFor(double speedup) {
-  if (speedup <= 1) return kLongest;
-  const auto longest = std::chrono::duration<double, std::nano>(kJob) * speedup / (speedup - 1);
-  return std::min(kLongest, std::chrono::duration_cast<nanoseconds>(longest));
-}
 
 using InputTypes = std::vector<std::pair<DType, Extents>>;
 
@@ -63,14 +53,15 @@ bool IsPlain(const v1::JobSpec& spec) {
 
 // A program for inputs of certain types.
 struct DirectCalls::Form {
-  Form(uint32_t workers, std::vector<std::string> input_names, InputTypes input_types,
-       std::vector<uint32_t> stored_results, DirectRun direct, nanoseconds longest)
+  Form(uint32_t workers, std::vector<ComputePool*> others, std::vector<std::string> input_names,
+       InputTypes input_types, std::vector<uint32_t> stored_results, DirectRun direct)
       : workers_asked(workers),
+        helpers(std::move(others)),
         names(std::move(input_names)),
         types(std::move(input_types)),
         stored(std::move(stored_results)),
         run(std::move(direct)),
-        pace(longest) {}
+        pace(kLongest) {}
 
   bool Fits(const v1::JobSpec& spec, const std::vector<Tensor>& inputs) const {
     if (spec.workers() != workers_asked || inputs.size() != types.size()) return false;
@@ -94,6 +85,9 @@ struct DirectCalls::Form {
   }
 
   const uint32_t workers_asked;
+  // Of all workers that a job would have but one, in whose place the caller is: so none has more
+  // threads.
+  const std::vector<ComputePool*> helpers;
   const std::vector<std::string> names;
   const InputTypes types;
   const std::vector<uint32_t> stored;  // results that variables take
@@ -171,7 +165,8 @@ std::optional<std::vector<Tensor>> DirectCalls::RunForm(const v1::JobSpec& spec,
   const std::shared_ptr<Form> form = FormFor(spec, inputs, *program, known);
   if (form == nullptr || !form->IsWorthIt(*program)) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
-  auto results = form->run.Run(program, inputs, begin + kPatience * form->pace.longest(), nullptr);
+  auto results = form->run.Run(program, inputs, begin + kPatience * form->pace.longest(), nullptr,
+                               form->helpers);
   form->pace.Took(std::chrono::steady_clock::now() - begin);
   if (!results.ok()) return std::nullopt;
   return *std::move(results);
@@ -250,13 +245,14 @@ std::shared_ptr<DirectCalls::Form> DirectCalls::MakeForm(const v1::JobSpec& spec
   const int asked = static_cast<int>(spec.workers() == 0 ? workers_->size() : spec.workers());
   InputTypes types;
   for (const Tensor& input : inputs) types.emplace_back(input.dtype(), input.extents());
-  const nanoseconds longest = LongestFor(run->Speedup(asked));
+  std::vector<ComputePool*> helpers;
+  for (int i = 1; i < asked; ++i) helpers.push_back((*workers_)[i]->compute_threads());
   std::vector<uint32_t> stored;
   for (const v1::VariableOutput& output : spec.variable_outputs()) {
     stored.push_back(output.result());
   }
-  return std::make_shared<Form>(spec.workers(), std::move(names), std::move(types),
-                                std::move(stored), *std::move(run), longest);
+  return std::make_shared<Form>(spec.workers(), std::move(helpers), std::move(names),
+                                std::move(types), std::move(stored), *std::move(run));
 }
 
 }  // namespace weir

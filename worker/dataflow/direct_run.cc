@@ -62,21 +62,11 @@ std::optional<std::chrono::nanoseconds> DirectRun::Predict(const Program& progra
   return sum;
 }
 
-double DirectRun::Speedup(int workers) const {
-  double best = 1;
-  for (int step = 0; step < shape_->num_steps(); ++step) {
-    const int64_t extent = shape_->step(step).extent;
-    if (extent == 0) continue;
-    const int64_t share = (extent + workers - 1) / workers;
-    best = std::max(best, static_cast<double>(extent) / static_cast<double>(share));
-  }
-  return best;
-}
-
-absl::StatusOr<std::vector<Tensor>> DirectRun::Run(
-    const std::shared_ptr<Program>& program, absl::Span<const Tensor> inputs,
-    std::chrono::steady_clock::time_point deadline,
-    std::shared_ptr<std::atomic<bool>> cancelled) const {
+absl::StatusOr<std::vector<Tensor>> DirectRun::Run(const std::shared_ptr<Program>& program,
+                                                   absl::Span<const Tensor> inputs,
+                                                   std::chrono::steady_clock::time_point deadline,
+                                                   std::shared_ptr<std::atomic<bool>> cancelled,
+                                                   absl::Span<ComputePool* const> helpers) const {
   weir::Run run(
       {.rank = kRank, .symbols = symbols_, .deadline = deadline, .cancelled = std::move(cancelled)},
       program, shape_);
@@ -86,7 +76,8 @@ absl::StatusOr<std::vector<Tensor>> DirectRun::Run(
     if (!task.has_value()) break;
     const int step = task->step;
     StepStats stats;
-    WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunStepHere(*std::move(task), &stats));
+    WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                          RunStepHere(*std::move(task), helpers, &stats));
     WEIR_RETURN_IF_ERROR(run.FinishStep(step, std::move(outputs), stats));
   }
   return ResultsOf(program->plan, inputs, run);

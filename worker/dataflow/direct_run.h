@@ -1,5 +1,6 @@
 // A plan run by one worker alone, from its first step to its last on the caller's thread: no
-// messages, no other thread, and what follows from the types of the inputs is computed once. For
+// messages, other threads only to help with long steps, and what follows from the types of the
+// inputs is computed once. For
 // whoever has a worker in his own process and work that takes less than handing it over.
 // Immutable; usable from any thread.
 #ifndef WEIR_WORKER_DATAFLOW_DIRECT_RUN_H_
@@ -18,6 +19,7 @@
 #include "common/plan/routing.h"
 #include "common/tensor/tensor.h"
 #include "worker/dataflow/program.h"
+#include "worker/executor/compute_pool.h"
 
 namespace weir {
 
@@ -34,18 +36,16 @@ class DirectRun {
   // while a step has not run yet.
   std::optional<std::chrono::nanoseconds> Predict(const Program& program) const;
 
-  // How many times faster the steps are on so many workers, at best: 1 where nothing is split, or
-  // there is one iteration.
-  double Speedup(int workers) const;
-
   // REQUIRES: the program and types of inputs are those of Make; inputs are in the order of the
   // plan's. Returns: the results in the order of the plan's outputs; an output that is an input is
-  // answered with it. Errors are those of a job on one worker, DEADLINE_EXCEEDED, and CANCELLED
-  // once `cancelled`, which may be null, is set. What the program prints is lost.
+  // answered with it. Threads of `helpers` take part in long steps. Errors are those of a job on
+  // one worker, DEADLINE_EXCEEDED, and CANCELLED once `cancelled`, which may be null, is set. What
+  // the program prints is lost.
   absl::StatusOr<std::vector<Tensor>> Run(const std::shared_ptr<Program>& program,
                                           absl::Span<const Tensor> inputs,
                                           std::chrono::steady_clock::time_point deadline,
-                                          std::shared_ptr<std::atomic<bool>> cancelled) const;
+                                          std::shared_ptr<std::atomic<bool>> cancelled,
+                                          absl::Span<ComputePool* const> helpers = {}) const;
 
  private:
   DirectRun(SymbolBindings symbols, std::shared_ptr<const RunShape> shape)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -16,11 +17,19 @@
 namespace weir {
 namespace {
 
+// A thread that sleeps comes to a task after about half of this.
+constexpr int64_t kWorthHelpersNs = 60'000;
+
 // The state of one step while its chunks run.
 class StepExecution {
  public:
   explicit StepExecution(StepTask task) : task_(std::move(task)) {}
 
+  // Whether other threads come to it before it is over, if it takes what the last one took.
+  bool is_worth_helpers() const {
+    const std::optional<int64_t> ns = pace().Predict(task_.range.size());
+    return is_split() && ns.has_value() && *ns >= kWorthHelpersNs;
+  }
   bool is_short() const { return pace().IsShort(task_.symbols, task_.range); }
 
   // Says how the step is cut. Returns: how many threads, at most those given, are to call RunLane,
@@ -38,16 +47,24 @@ class StepExecution {
 
   // Does a share of the work. Returns: whether this was the last lane, upon which the step is over.
   bool RunLane() {
+    Work();
+    if (lanes_left_.fetch_sub(1) != 1) return false;
+    Finish();
+    pace().Took(task_.symbols, task_.range, stats_.run_ns);
+    return true;
+  }
+
+  // The same for threads that count themselves: each share, and then the end.
+  void Work() {
     if (is_split()) {
       RunChunks();
     } else {
       RunWhole();
     }
-    if (lanes_left_.fetch_sub(1) != 1) return false;
-    stats_.run_ns = absl::ToInt64Nanoseconds(RealClock()->Now() - start_);
-    pace().Took(task_.symbols, task_.range, stats_.run_ns);
-    return true;
   }
+  void Finish() { stats_.run_ns = absl::ToInt64Nanoseconds(RealClock()->Now() - start_); }
+  // What the step would have taken one thread.
+  void NoteWork(int lanes) { pace().Took(task_.symbols, task_.range, stats_.run_ns * lanes); }
 
   // REQUIRES: the step is over.
   absl::StatusOr<std::vector<Tensor>> TakeOutputs() {
@@ -231,6 +248,47 @@ struct PendingStep {
   const StepDone done;
 };
 
+// A step on the thread of somebody who waits for it, with helpers that may come too late.
+class SharedStep {
+ public:
+  explicit SharedStep(StepTask task) : execution(std::move(task)) {}
+
+  void Help() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (closed_) return;
+      ++inside_;
+      ++helpers_;
+    }
+    execution.Work();
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--inside_ == 0) left_.notify_all();
+  }
+
+  // Lets nobody in any more and waits for those inside. Returns: how many helped.
+  int Close() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    closed_ = true;
+    left_.wait(lock, [this] { return inside_ == 0; });
+    return helpers_;
+  }
+
+  StepExecution execution;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable left_;
+  bool closed_ = false;
+  int inside_ = 0;
+  int helpers_ = 0;  // all that came in
+};
+
+int ThreadsOf(absl::Span<ComputePool* const> pools) {
+  int threads = 0;
+  for (const ComputePool* pool : pools) threads += pool->threads();
+  return threads;
+}
+
 }  // namespace
 
 void RunStep(StepTask task, ComputePool* pool, StepDone done) {
@@ -247,11 +305,23 @@ void RunStep(StepTask task, ComputePool* pool, StepDone done) {
   });
 }
 
-absl::StatusOr<std::vector<Tensor>> RunStepHere(StepTask task, StepStats* stats) {
+absl::StatusOr<std::vector<Tensor>> RunStepHere(StepTask task,
+                                                absl::Span<ComputePool* const> helpers,
+                                                StepStats* stats) {
   cpu::LibrariesOnThisThread libraries;
-  StepExecution execution(std::move(task));
-  execution.Begin(1);
-  execution.RunLane();
+  const auto step = std::make_shared<SharedStep>(std::move(task));
+  StepExecution& execution = step->execution;
+  if (!execution.is_worth_helpers()) helpers = {};
+  int64_t wanted = execution.Begin(1 + ThreadsOf(helpers)) - 1;
+  for (ComputePool* pool : helpers) {
+    for (int i = 0; i < pool->threads() && wanted > 0; ++i, --wanted) {
+      pool->Submit([step] { step->Help(); });
+    }
+  }
+  execution.Work();
+  const int helped = step->Close();
+  execution.Finish();
+  execution.NoteWork(1 + helped);
   *stats = execution.TakeStats();
   return execution.TakeOutputs();
 }

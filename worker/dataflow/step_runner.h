@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/tensor/tensor.h"
 #include "worker/dataflow/program.h"
 #include "worker/executor/compute_pool.h"
@@ -21,8 +22,12 @@ using StepDone =
 // microseconds the last time runs there.
 void RunStep(StepTask task, ComputePool* pool, StepDone done);
 
-// Runs the step on the caller's thread. Returns: its outputs; `stats` are then what it took.
-absl::StatusOr<std::vector<Tensor>> RunStepHere(StepTask task, StepStats* stats);
+// Runs the step on the caller's thread, and a long one also on those of `helpers` that come to it
+// before there is nothing left to begin: it waits for none that is at something else. Returns: its
+// outputs; `stats` are then what it took.
+absl::StatusOr<std::vector<Tensor>> RunStepHere(StepTask task,
+                                                absl::Span<ComputePool* const> helpers,
+                                                StepStats* stats);
 
 }  // namespace weir
 

@@ -152,6 +152,54 @@ TEST(StepRunnerTest, AStepThatWasShortRunsOnTheThreadOfTheCaller) {
   }
 }
 
+// Runs kRows on this thread with helpers, after it took so long. Returns: how many threads its
+// chunks were for.
+int64_t ThreadsHere(const std::shared_ptr<Program>& program, int64_t rows, int64_t took_ns,
+                    absl::Span<ComputePool* const> helpers) {
+  StepTask task;
+  task.program = program;
+  task.symbols = {{"n", rows}};
+  Tensor x(DType::kF32, {rows});
+  for (int64_t i = 0; i < rows; ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
+  task.operands = {x};
+  task.range = {0, rows};
+  program->paces[0]->Took(task.symbols, task.range, took_ns);
+  StepStats stats;
+  const auto outputs = RunStepHere(std::move(task), helpers, &stats);
+  EXPECT_TRUE(outputs.ok()) << outputs.status();
+  if (!outputs.ok()) return 0;
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    if ((*outputs)[0].data<float>()[i] != 2 * x.data<float>()[i]) ++wrong;
+  }
+  EXPECT_EQ(wrong, 0);
+  return stats.chunking.threads;
+}
+
+TEST(StepRunnerTest, OthersHelpWithALongStepOfWhomeverWaitsForIt) {
+  const std::shared_ptr<Program> program = ProgramOf(kRows);
+  ComputePool one(1), two(2);
+  ComputePool* const helpers[] = {&one, &two};
+  EXPECT_EQ(ThreadsHere(program, 100'000, 1'000'000, helpers), 4);
+  EXPECT_EQ(ThreadsHere(program, 100'000, 1'000, helpers), 1) << "a short one";
+  EXPECT_EQ(ThreadsHere(program, 100'000, 1'000'000, {}), 1);
+  EXPECT_EQ(ThreadsHere(program, 1, 1'000'000, helpers), 1) << "a row is one thread's";
+}
+
+TEST(StepRunnerTest, AHelperThatIsAtSomethingElseIsNotWaitedFor) {
+  const std::shared_ptr<Program> program = ProgramOf(kRows);
+  std::promise<void> begun, ends;
+  ComputePool busy(1);
+  busy.Submit([&] {
+    begun.set_value();
+    ends.get_future().wait();
+  });
+  begun.get_future().wait();
+  ComputePool* const helpers[] = {&busy};
+  EXPECT_EQ(ThreadsHere(program, 100'000, 1'000'000, helpers), 2);
+  ends.set_value();
+}
+
 TEST(StepRunnerTest, AStepThatTakesLongDoesNot) {
   ComputePool pool(1);
   const std::shared_ptr<Program> program = ProgramOf(kWhole);

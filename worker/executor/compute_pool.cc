@@ -44,20 +44,22 @@ void ComputePool::Submit(std::function<void()> task) {
     std::lock_guard<std::mutex> lock(mutex_);
     tasks_.push_back(std::move(task));
     has_tasks_.store(true, std::memory_order_relaxed);
-    needs_watch = !is_watching_ && !ending_ && (waiting_ == 0 || !HasPlace());
+    // Those that wait may not have come to the tasks before this one yet.
+    const int begin_now = std::min(waiting_, Places());
+    needs_watch = !is_watching_ && !ending_ && static_cast<int>(tasks_.size()) > begin_now;
     if (needs_watch && !watcher_.joinable()) watcher_ = std::thread([this] { Watch(); });
   }
   wake_.notify_one();
   if (needs_watch) watch_.notify_one();
 }
 
-bool ComputePool::HasPlace() const {
+int ComputePool::Places() const {
   const Clock::time_point slow = Clock::now() - kSlow;
   int under_way = 0;
   for (const Worker& worker : workers_) {
     if (worker.began.has_value() && *worker.began > slow) ++under_way;
   }
-  return under_way < threads_;
+  return threads_ - under_way;
 }
 
 void ComputePool::AwaitTask() const {

@@ -48,9 +48,9 @@ class ComputePool {
   void Loop(Worker* self);
   // Sees to it that tasks begin although all threads are at slow ones.
   void Watch();
-  // Returns: whether fewer tasks are under way than there are threads, besides slow ones.
-  bool HasPlace() const;
-  bool MayTake() const { return !tasks_.empty() && HasPlace(); }
+  // Returns: how many more tasks may be under way, besides slow ones.
+  int Places() const;
+  bool MayTake() const { return !tasks_.empty() && Places() > 0; }
   // Returns once there may be a task, or after a short time.
   void AwaitTask() const;
 

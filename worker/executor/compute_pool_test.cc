@@ -40,6 +40,26 @@ TEST(ComputePool, SlowTasksDoNotHoldUpThoseBehindThem) {
   }
 }
 
+// Tasks that come while the threads are on their way to those before them.
+TEST(ComputePool, ATaskBehindOthersThatNobodyHasBegunRunsThoughTheyAreSlow) {
+  ComputePool pool(2);
+  for (int round = 0; round < 40; ++round) {
+    std::promise<void> warm, later;
+    pool.Submit([&] { warm.set_value(); });
+    warm.get_future().wait();
+    const std::shared_future<void> open = later.get_future().share();
+    std::promise<void> ended[2];
+    for (std::promise<void>& end : ended) {
+      pool.Submit([&end, open] {
+        open.wait();
+        end.set_value();
+      });
+    }
+    pool.Submit([&] { later.set_value(); });
+    for (std::promise<void>& end : ended) end.get_future().wait();
+  }
+}
+
 TEST(ComputePool, WhatWaitsBehindSlowTasksRunsBeforeTheEnd) {
   std::promise<void> later;
   const std::shared_future<void> open = later.get_future().share();

@@ -12,6 +12,7 @@
 
 #include "common/base/aligned_memory.h"
 #include "common/base/log.h"
+#include "common/base/service_process.h"
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "common/net/event_loop.h"
@@ -143,6 +144,8 @@ class WorkerService::Impl : public WorkerOutbox,
     std::lock_guard<std::mutex> lock(mutex_);
     return status_;
   }
+
+  ComputePool* compute_threads() const { return pool_.get(); }
 
   std::shared_ptr<Program> FindProgram(uint64_t id) {
     std::promise<std::shared_ptr<Program>> found;
@@ -319,7 +322,7 @@ class WorkerService::Impl : public WorkerOutbox,
       return;
     }
     // What gRPC took to receive much is given back before the run takes its own.
-    if (frame.payload_bytes() >= kMuch) ReleaseKeptMemory();
+    if (frame.payload_bytes() >= kMuch) ReleaseReceivedMemory();
     has_run_ = has_run_ || decoded->message.has_start_run();
     const absl::Time now = loop_->clock()->Now();
     if (decoded->message.has_deploy_flow() || IsForFlow(decoded->message)) {
@@ -428,8 +431,12 @@ class WorkerService::Impl : public WorkerOutbox,
   void Tick() {
     const absl::Time now = loop_->clock()->Now();
     const bool has_ended = flows_.size() < std::exchange(flow_count_, flows_.size());
-    if (has_ended || (core_.idle() && std::exchange(has_run_, false)) || IsShortOfMemory(now)) {
+    // After runs once a tick has passed without one: who calls again and again finds his blocks.
+    const bool ran = std::exchange(has_run_, false);
+    keeps_memory_ = keeps_memory_ || ran;
+    if (has_ended || (keeps_memory_ && !ran && core_.idle()) || IsShortOfMemory(now)) {
       ReleaseKeptMemory();
+      keeps_memory_ = false;
     }
     flows_.OnTick(now);
     if (!core_.OnTick(now, ResidentBytes())) {
@@ -451,9 +458,10 @@ class WorkerService::Impl : public WorkerOutbox,
   WorkerCore core_;
   const std::shared_ptr<FlowMemory> flow_memory_;
   FlowTable flows_;
-  bool has_run_ = false;     // since memory was last given back
-  bool works_soon_ = false;  // a turn of the flows is posted
-  size_t flow_count_ = 0;    // at the last tick
+  bool has_run_ = false;       // since the last tick
+  bool keeps_memory_ = false;  // of runs before it
+  bool works_soon_ = false;    // a turn of the flows is posted
+  size_t flow_count_ = 0;      // at the last tick
   absl::Time next_release_ = absl::InfinitePast();
   std::unique_ptr<ComputePool> pool_;
   std::unique_ptr<Listener> listener_;
@@ -477,6 +485,8 @@ WorkerService::~WorkerService() { impl_->Stop(); }
 absl::Status WorkerService::Start() { return impl_->Start(); }
 absl::Status WorkerService::Drain(absl::Duration limit) { return impl_->Drain(limit); }
 WorkerStatus WorkerService::status() const { return impl_->status(); }
+ComputePool* WorkerService::compute_threads() const { return impl_->compute_threads(); }
+
 std::shared_ptr<Program> WorkerService::FindProgram(uint64_t id) const {
   return impl_->FindProgram(id);
 }

@@ -40,6 +40,7 @@ struct WorkerTransports {
 };
 
 struct Program;
+class ComputePool;
 class FlowMemory;
 class ValueStore;
 
@@ -78,6 +79,8 @@ class WorkerService {
   std::shared_ptr<Program> FindProgram(uint64_t id) const;
   // Of the variables that it owns.
   const std::shared_ptr<ValueStore>& values() const;
+  // Its compute threads, for whoever runs programs of this worker himself. Lives as long as this.
+  ComputePool* compute_threads() const;
 
  private:
   class Impl;

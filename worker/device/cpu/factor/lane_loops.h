@@ -50,6 +50,8 @@ struct LaneLoops {
   void (*lu)(int64_t m, int64_t n, double* a, int32_t* pivots);
   // Makes r in the place of the m x n `a`, and m x columns of q. `work` holds min(m, n) elements.
   void (*qr)(int64_t m, int64_t n, int64_t columns, double* a, double* q, double* work);
+  // Of plain memory the first `count` numbers, and those that fill the last vector.
+  void (*divide)(int64_t count, double divisor, double* x);
 };
 
 const LaneLoops& LaneLoopsFor(Isa isa, int parts);

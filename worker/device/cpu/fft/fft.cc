@@ -14,6 +14,8 @@ namespace weir::cpu {
 namespace {
 
 constexpr int64_t kLongest = int64_t{1} << 31;
+// Lines are transformed side by side where they take no more than this, a part of a cache.
+constexpr int64_t kMostSideBySide = int64_t{16} << 10;
 
 Transformation ParseKind(const std::string& name) {
   if (name == "FFT") return Transformation::kForward;
@@ -147,18 +149,15 @@ class FftKernel final : public Kernel {
   explicit FftKernel(const KernelRequest& request)
       : kind_(ParseKind(request.node().attr("fft_type").AsString())),
         lengths_(request.node().attr("fft_length").AsDims()),
-        loops_(LineLoopsFor<T>(request.isa)) {}
+        side_by_side_(LineLoopsFor<T>(request.isa)),
+        one_(OneLineLoopsFor<T>(request.isa)) {}
 
   std::string_view name() const override { return "fft"; }
 
   size_t ScratchBytes(absl::Span<const View> operands,
                       absl::Span<const View> results) const override {
     if (NumElements(results[0].extents) == 0) return 0;
-    int64_t numbers = 0;
-    for (int i = 0; i < count(); ++i) {
-      numbers = std::max(numbers, PlanFor(i, operands[0], results[0])->numbers());
-    }
-    return 2 * BufferBytes(numbers) + CopyBytes(operands[0]);
+    return 2 * Padded(BufferReals(operands[0], results[0]) * sizeof(T)) + CopyBytes(operands[0]);
   }
 
   absl::Status Run(const KernelCall& call) const override {
@@ -166,10 +165,8 @@ class FftKernel final : public Kernel {
     const View& out = call.results[0];
     WEIR_RETURN_IF_ERROR(CheckLengths(call));
     if (NumElements(out.extents) == 0) return absl::OkStatus();
-    int64_t numbers = 0;
-    for (int i = 0; i < count(); ++i) numbers = std::max(numbers, PlanFor(i, in, out)->numbers());
     Scratch scratch(call.scratch);
-    const int64_t reals = numbers * 2 * loops_.lanes;
+    const int64_t reals = BufferReals(in, out);
     T* a = scratch.Take<T>(reals);
     const Buffers<T> buffers = {a, scratch.Take<T>(reals)};
     if (kind_ != Transformation::kHalfToReal) {
@@ -192,8 +189,23 @@ class FftKernel final : public Kernel {
 
  private:
   int count() const { return static_cast<int>(lengths_.size()); }
-  size_t BufferBytes(int64_t numbers) const {
-    return Padded(numbers * 2 * loops_.lanes * static_cast<int64_t>(sizeof(T)));
+  // Long lines one after the other.
+  const LineLoops<T>& LoopsFor(const LinePlan<T>& plan) const {
+    const int64_t bytes =
+        plan.numbers() * 2 * side_by_side_.lanes * static_cast<int64_t>(sizeof(T));
+    const bool real = plan.transformation == Transformation::kRealToHalf ||
+                      plan.transformation == Transformation::kHalfToReal;
+    const bool alone = bytes > kMostSideBySide && plan.packed == real && one_.fits(plan.plan);
+    return alone ? one_ : side_by_side_;
+  }
+  // The largest that an axis needs.
+  int64_t BufferReals(const View& in, const View& out) const {
+    int64_t reals = 0;
+    for (int i = 0; i < count(); ++i) {
+      const auto plan = PlanFor(i, in, out);
+      reals = std::max(reals, plan->numbers() * 2 * LoopsFor(*plan).lanes);
+    }
+    return reals;
   }
   // Real lines come last, so that what is before them needs a place of its own.
   size_t CopyBytes(const View& in) const {
@@ -217,7 +229,7 @@ class FftKernel final : public Kernel {
   // `from` and `to` are the operand and the result, or stand for them.
   void RunAxis(int i, const View& from, const View& to, const Buffers<T>& buffers) const {
     const auto plan = PlanFor(i, from, to);
-    AxisRun<T>(loops_, *plan, buffers).Run(from, to, AxisOf(i, to));
+    AxisRun<T>(LoopsFor(*plan), *plan, buffers).Run(from, to, AxisOf(i, to));
   }
 
   // What types with unknown dimensions leave open.
@@ -241,7 +253,8 @@ class FftKernel final : public Kernel {
 
   const Transformation kind_;
   const std::vector<Dim> lengths_;
-  const LineLoops<T>& loops_;
+  const LineLoops<T>& side_by_side_;
+  const LineLoops<T>& one_;
   mutable LinePlans<T> plans_;
 };
 

@@ -1,8 +1,12 @@
 // What the samples of fft are too small for, and lengths that are known only when a program runs.
+#include <cstring>
+#include <limits>
+
 #include "common/base/status.h"
 #include "common/ir/text.h"
 #include "common/ops/registry.h"
 #include "gtest/gtest.h"
+#include "worker/device/cpu/fft/line_loops.h"
 #include "worker/device/cpu/test_launch.h"
 
 namespace weir::cpu {
@@ -27,7 +31,7 @@ void Check(const std::string& type, const std::string& result, const std::string
 }
 
 TEST(FftKernel, LongLinesAgreeWithTheReference) {
-  for (int64_t n : {100, 127, 128, 210, 243, 600, 625, 1000, 1009, 1024, 2018, 4096}) {
+  for (int64_t n : {100, 127, 128, 210, 243, 600, 625, 1000, 1009, 1024, 2018, 3000, 4096}) {
     const std::string all = StrCat("[3,", n, "]"), half = StrCat("[3,", n / 2 + 1, "]");
     const std::string length = StrCat(n);
     const double slack = 1e-16 * 20 * static_cast<double>(n);
@@ -39,6 +43,57 @@ TEST(FftKernel, LongLinesAgreeWithTheReference) {
     Check("c64" + all, "c64" + all, "FFT", length, Rand(DType::kC64, {3, n}).Make(5), 5e8 * slack);
     Check("f32" + all, "c64" + half, "RFFT", length, Rand(DType::kF32, {3, n}).Make(6),
           5e8 * slack);
+  }
+}
+
+// Returns: the frequencies of a line.
+template <class T>
+std::vector<T> TransformBy(const LineLoops<T>& loops, const FourierPlan<T>& plan,
+                           const Tensor& line) {
+  const int64_t n = plan.length();
+  std::vector<T> out(2 * n);
+  Lines<const T> from{
+      .data = reinterpret_cast<const T*>(line.raw_data()), .step = 2, .imaginary = 1};
+  Lines<T> to{.data = out.data(), .step = 2, .imaginary = 1};
+  from.count = to.count = 1;
+  const Tensor memory(DType::kF64, {4 * n * loops.lanes});
+  T* a = reinterpret_cast<T*>(const_cast<std::byte*>(memory.raw_data()));
+  loops.load(from, n, a);
+  loops.store(loops.transform(plan, a, a + 2 * n * loops.lanes), n, to);
+  return out;
+}
+
+template <class T>
+void CheckBitsAlone(DType dtype) {
+  for (int64_t n : {256, 750, 1000, 2048, 4096, 5000}) {
+    const FourierPlan<T> plan(n);
+    // The first number of a part is turned by nothing, not even a NaN.
+    Tensor line = Rand(dtype, {n}).Make(n);
+    T* numbers = reinterpret_cast<T*>(line.raw_mutable_data());
+    numbers[0] = -T{0};
+    numbers[1] = n == 750 ? std::numeric_limits<T>::infinity() : -T{0};
+    for (Isa isa : SupportedIsas()) {
+      const LineLoops<T>& one = OneLineLoopsFor<T>(isa);
+      ASSERT_TRUE(one.fits(plan)) << n;
+      const std::vector<T> want = TransformBy(LineLoopsFor<T>(isa), plan, line);
+      const std::vector<T> got = TransformBy(one, plan, line);
+      EXPECT_EQ(std::memcmp(got.data(), want.data(), got.size() * sizeof(T)), 0)
+          << n << " on " << IsaName(isa);
+    }
+  }
+}
+
+TEST(FftKernel, ALineHasTheSameBitsAloneAndInALane) {
+  CheckBitsAlone<float>(DType::kC64);
+  CheckBitsAlone<double>(DType::kC128);
+}
+
+TEST(FftKernel, LengthsThatDoNotFitAVectorStayInLanes) {
+  for (int64_t n : {1, 16, 64, 127, 1009, 4 * 31 * 31}) {
+    for (Isa isa : SupportedIsas()) {
+      if (isa == Isa::kBaseline && (n == 16 || n == 64)) continue;
+      EXPECT_FALSE(OneLineLoopsFor<float>(isa).fits(FourierPlan<float>(n))) << n;
+    }
   }
 }
 

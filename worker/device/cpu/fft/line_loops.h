@@ -47,24 +47,38 @@ struct LineLoops {
   void (*join)(const T* in, int64_t h, const std::complex<T>* roots, T* out) = nullptr;
   // All n frequencies of a real line of their first n / 2 + 1, swapped in the same way.
   void (*unfold)(const T* in, int64_t n, T* out) = nullptr;
+
+  // Whether lines of this plan can be transformed so; null: all can.
+  bool (*fits)(const FourierPlan<T>& plan) = nullptr;
 };
 
 template <class T>
 const LineLoops<T>& LineLoopsFor(Isa isa);
+// For one line (lanes = 1) of the plans that fit, with the same bits: the real parts of as many
+// numbers as each function is told of lie together, and the imaginary ones behind them. There is no
+// `unfold`.
+template <class T>
+const LineLoops<T>& OneLineLoopsFor(Isa isa);
 
 // One table for each instruction set, in a file of its own.
 namespace baseline {
 template <class T>
 const LineLoops<T>& Transforms();
-}
+template <class T>
+const LineLoops<T>& OneTransform();
+}  // namespace baseline
 namespace avx2 {
 template <class T>
 const LineLoops<T>& Transforms();
-}
+template <class T>
+const LineLoops<T>& OneTransform();
+}  // namespace avx2
 namespace avx512 {
 template <class T>
 const LineLoops<T>& Transforms();
-}
+template <class T>
+const LineLoops<T>& OneTransform();
+}  // namespace avx512
 
 }  // namespace weir::cpu
 

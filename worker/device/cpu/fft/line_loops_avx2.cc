@@ -10,5 +10,6 @@ namespace weir::cpu::avx2 {
 constexpr int kBytes = 32;
 
 #include "worker/device/cpu/fft/line_loops.inc"
+#include "worker/device/cpu/fft/one_line.inc"
 
 }  // namespace weir::cpu::avx2

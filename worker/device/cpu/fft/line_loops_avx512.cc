@@ -11,5 +11,6 @@ namespace weir::cpu::avx512 {
 constexpr int kBytes = 64;
 
 #include "worker/device/cpu/fft/line_loops.inc"
+#include "worker/device/cpu/fft/one_line.inc"
 
 }  // namespace weir::cpu::avx512

@@ -10,5 +10,6 @@ namespace weir::cpu::baseline {
 constexpr int kBytes = 16;
 
 #include "worker/device/cpu/fft/line_loops.inc"
+#include "worker/device/cpu/fft/one_line.inc"
 
 }  // namespace weir::cpu::baseline

@@ -25,9 +25,13 @@ std::complex<T> Root(int64_t k, int64_t n) {
 
 template <class T>
 FourierPass<T> PassOf(int64_t length, int64_t radix, int64_t before) {
-  FourierPass<T> pass{radix, before, length / before / radix};
-  for (int64_t i = 0; i < pass.inside; ++i) {
-    for (int64_t j = 1; j < radix; ++j) pass.twiddles.push_back(Root<T>(before * i * j, length));
+  FourierPass<T> pass{radix, before, length / before / radix, {}, {}, {}};
+  for (int64_t j = 1; j < radix; ++j) {
+    for (int64_t i = 0; i < pass.inside; ++i) {
+      const std::complex<T> twiddle = Root<T>(before * i * j, length);
+      pass.cosines.push_back(twiddle.real());
+      pass.sines.push_back(twiddle.imag());
+    }
   }
   for (int64_t m = 0; m < radix; ++m) pass.roots.push_back(Root<T>(m, radix));
   return pass;

@@ -19,8 +19,10 @@ struct FourierPass {
   int64_t radix = 1;
   int64_t before = 1;
   int64_t inside = 1;
-  std::vector<std::complex<T>> twiddles;  // e^(before i j) at i (radix - 1) + j - 1, for j > 0
-  std::vector<std::complex<T>> roots;     // exp(-2 pi i m / radix)
+  // e^(before i j) at (j - 1) inside + i, for j > 0.
+  std::vector<T> cosines;
+  std::vector<T> sines;
+  std::vector<std::complex<T>> roots;  // exp(-2 pi i m / radix)
 };
 
 template <class T>

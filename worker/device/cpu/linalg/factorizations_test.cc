@@ -207,7 +207,8 @@ TEST(Factorizations, OfOneMatrixDoNotReachItsNeighbours) {
 
 TEST(Factorizations, TrianglesSolveLargeSystems) {
   for (DType dtype : {DType::kF32, DType::kC128}) {
-    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{12, 9}, {64, 3}, {70, 17}}) {
+    for (const auto& [m, n] :
+         {std::pair<int64_t, int64_t>{12, 9}, {16, 8}, {64, 3}, {70, 17}, {33, 40}}) {
       const Tensor a = Diagonal(Rand(dtype, {2, m, m}, -1, 1).Make(1));
       for (const char* form : {"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}) {
         for (const char* lower : {"true", "false"}) {

@@ -55,6 +55,12 @@ auto VisitFactored(DType dtype, Visitor&& visitor) {
   return IsComplex(dtype) ? visitor(std::complex<double>()) : visitor(double());
 }
 
+// The same for the type of elements of a real `dtype`.
+template <class Visitor>
+auto VisitReal(DType dtype, Visitor&& visitor) {
+  return dtype == DType::kF64 ? visitor(double()) : visitor(float());
+}
+
 // A block of scratch memory. Columns are an odd number of cache lines apart, so that those of large
 // matrices use all sets of a cache.
 template <class W>

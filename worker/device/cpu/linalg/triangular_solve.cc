@@ -1,9 +1,17 @@
+#include <algorithm>
+
 #include "common/base/status.h"
+#include "worker/device/cpu/factor/substitution.h"
 #include "worker/device/cpu/linalg/factorizations.h"
 #include "worker/device/cpu/linalg/matrices.h"
 
 namespace weir::cpu {
 namespace {
+
+// Enough of both for blocks of rows and vectors of right-hand sides.
+bool InRows(const Matrices& a, const Matrices& b) {
+  return a.parts() == 1 && a.rows >= 16 && b.columns >= 8;
+}
 
 class TriangularSolveKernel final : public Kernel {
  public:
@@ -23,6 +31,10 @@ class TriangularSolveKernel final : public Kernel {
   size_t ScratchBytes(absl::Span<const View> operands, absl::Span<const View>) const override {
     const Matrices a = Factor(operands[places_[0]]);
     const Matrices b = Sides(operands[places_[1]]);
+    if (InRows(a, b)) {
+      return Padded(a.rows * a.columns * sizeof(double)) +
+             Padded(b.rows * SidesStride(b.columns) * sizeof(double));
+    }
     if (InLanes(a.rows, a.columns)) {
       const int64_t bytes = LaneBytes(LaneLoopsFor(isa_, a.parts()), a.parts());
       return (a.rows * a.columns + b.rows * b.columns) * bytes;
@@ -44,7 +56,9 @@ class TriangularSolveKernel final : public Kernel {
                              " do not fit together");
     }
     if (b.empty()) return absl::OkStatus();
-    if (InLanes(a.rows, a.columns)) {
+    if (InRows(a, b)) {
+      VisitReal(right.dtype, [&]<class T>(T) { RunInRows<T>(a, b, x, call); });
+    } else if (InLanes(a.rows, a.columns)) {
       RunInLanes(a, b, x, call);
     } else {
       VisitFactored(a.view.dtype, [&]<class W>(W) { RunOneByOne<W>(a, b, x, call); });
@@ -62,6 +76,62 @@ class TriangularSolveKernel final : public Kernel {
     Matrices a = Transposes() ? MatricesOf(view).Transposed() : MatricesOf(view);
     if (form_ == "ADJOINT" && a.parts() == 2) a.conjugate = Conjugate::kYes;
     return a;
+  }
+
+  // Elements are of type T.
+  template <class T>
+  void RunInRows(const Matrices& a, const Matrices& b, const Matrices& x,
+                 const KernelCall& call) const {
+    Scratch scratch(call.scratch);
+    Substitution system;
+    system.rows = a.rows;
+    system.columns = b.columns;
+    system.diagonal = diagonal_;
+    system.sides_stride = SidesStride(b.columns);
+    system.factor = scratch.Take<double>(a.rows * a.columns);
+    system.sides = scratch.Take<double>(b.rows * system.sides_stride);
+    std::fill_n(system.sides, b.rows * system.sides_stride, 0.0);
+    for (int64_t i = 0; i < a.count(); ++i) {
+      LoadFactor(a, a.view.as<const T>() + a.Offset(i), system);
+      const T* const in = b.view.as<const T>() + b.Offset(i);
+      EachSide(b, system, [&](double& side, int64_t place) { side = in[place]; });
+      Substitute(isa_, system);
+      T* const out = x.view.as<T>() + x.Offset(i);
+      EachSide(x, system, [&](double& side, int64_t place) { out[place] = static_cast<T>(side); });
+    }
+  }
+
+  // An upper triangle is a lower one from its other end.
+  template <class T>
+  void LoadFactor(const Matrices& a, const T* from, const Substitution& system) const {
+    const int64_t n = a.rows;
+    const int64_t sign = triangle_ == Triangle::kLower ? 1 : -1;
+    if (sign < 0) from += (n - 1) * (a.row + a.column);
+    for (int64_t i = 0; i < n; ++i) {
+      const T* const row = from + sign * i * a.row;
+      double* const to = system.factor + i * n;
+      for (int64_t j = 0; j < i; ++j) to[j] = -static_cast<double>(row[sign * j * a.column]);
+      to[i] = row[sign * i * a.column];
+    }
+  }
+
+  // Calls visitor(element of the right-hand sides, its place in `matrices`), along what is near in
+  // memory.
+  template <class Visitor>
+  void EachSide(const Matrices& matrices, const Substitution& system, Visitor visitor) const {
+    const int64_t last = matrices.rows - 1;
+    const bool lower = triangle_ == Triangle::kLower;
+    for (int64_t i = 0; i <= last; ++i) {
+      double* const side = system.sides + i * system.sides_stride;
+      const int64_t row = (lower ? i : last - i) * matrices.row;
+      if (matrices.column == 1) {
+        for (int64_t j = 0; j < matrices.columns; ++j) visitor(side[j], row + j);
+      } else {
+        for (int64_t j = 0; j < matrices.columns; ++j) {
+          visitor(side[j], row + j * matrices.column);
+        }
+      }
+    }
   }
 
   void RunInLanes(const Matrices& a, const Matrices& b, const Matrices& x,
