@@ -111,12 +111,6 @@ DEFECTS = [
         "level_ + 1 < 1;\n",
     ),
     (
-        "a part is cut again by the same bits",
-        PARTS,
-        "(32 + level * kMostPartsBits)",
-        "(32 + 0 * level * kMostPartsBits)",
-    ),
-    (
         "what is left of a part that was cut again is lost",
         PARTS,
         "    if (!inputs.empty() || !inner_->done()) return inputs;\n",
