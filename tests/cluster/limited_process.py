@@ -94,6 +94,13 @@ class Process:
         fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def read_bytes(self):
+        """Returns: what it has read from disks."""
+        for line in pathlib.Path(f"/proc/{self.pid}/io").read_text().splitlines():
+            if line.startswith("read_bytes:"):
+                return int(line.split()[1])
+        raise AssertionError("no read_bytes")
+
     def unnamed_files(self, folder):
         """Returns: how many files of a folder it has open that have no name."""
         found = 0

@@ -101,8 +101,32 @@ DEFECTS = [
     (
         "a key is in two parts",
         PARTS,
-        "PartOf(keys.Hash(row), parts_.size())",
-        "PartOf(keys.Hash(row) + (uint64_t{1} << 32) * (row % 2), parts_.size())",
+        "PartOf(keys.Hash(row), level_, parts_.size())",
+        "PartOf(keys.Hash(row) + (uint64_t{1} << 32) * (row % 2), level_, parts_.size())",
+    ),
+    (
+        "a part that is too large is not cut again",
+        PARTS,
+        "level_ + 1 < kMostLevels;\n",
+        "level_ + 1 < 1;\n",
+    ),
+    (
+        "what is left of a part that was cut again is lost",
+        PARTS,
+        "    if (!inputs.empty() || !inner_->done()) return inputs;\n",
+        "    if (!inputs.empty()) return inputs;\n",
+    ),
+    (
+        "inside of a loop nobody waits for a full link",
+        JOB,
+        "  return room_.FullBehind(slot.id());\n",
+        "  return VertexId();\n",
+    ),
+    (
+        "nobody hears that a link has room",
+        "worker/flow/flow_job.cc",
+        "    for (const VertexId writer : room_.SetRoom(rank)) List(writer);\n",
+        "    room_.SetRoom(rank);\n",
     ),
     (
         "the last part is lost",

@@ -54,6 +54,28 @@ absl::StatusOr<std::vector<RecordBatch>> MergeSome(std::vector<RecordBatch> batc
   return merged;
 }
 
+// Errors: InvalidArgument, merged records take back what nobody would be told is gone.
+absl::Status CheckTakenBack(const FlowVertex& vertex, const RecordBatch& batch) {
+  if (LifeOf(vertex) == StateLife::kTime || EmitOf(vertex) == Emit::kChanges) {
+    return absl::OkStatus();
+  }
+  for (int64_t row = 0; row < batch.size(); ++row) {
+    if (batch.weight(row) > 0) continue;
+    return InvalidArgument("a record of origin ", batch.origin(row), " has the weight ",
+                           batch.weight(row), "; what is taken back needs emit = \"changes\"");
+  }
+  return absl::OkStatus();
+}
+
+// Whether records are more than one call should take.
+bool AreMany(const std::vector<RecordBatch>& batches) {
+  const FlowShare* share = FlowShare::Current();
+  if (share == nullptr) return false;
+  int64_t bytes = 0;
+  for (const RecordBatch& batch : batches) bytes += batch.bytes();
+  return bytes > share->work_bytes();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<RecordBatch>> PrepareRecords(const FlowVertex& vertex,
@@ -63,13 +85,8 @@ absl::StatusOr<std::vector<RecordBatch>> PrepareRecords(const FlowVertex& vertex
   if (!in_order && weights != WeightsOf::kAny) return batches;
   WEIR_ASSIGN_OR_RETURN(std::vector<RecordBatch> merged,
                         MergeSome(std::move(batches), vertex.input_types[0]));
-  if (LifeOf(vertex) == StateLife::kTime || EmitOf(vertex) == Emit::kChanges) return merged;
   for (const RecordBatch& batch : merged) {
-    for (int64_t row = 0; row < batch.size(); ++row) {
-      if (batch.weight(row) > 0) continue;
-      return InvalidArgument("a record of origin ", batch.origin(row), " has the weight ",
-                             batch.weight(row), "; what is taken back needs emit = \"changes\"");
-    }
+    WEIR_RETURN_IF_ERROR(CheckTakenBack(vertex, batch));
   }
   return merged;
 }
@@ -87,14 +104,39 @@ GroupedState::GroupedState(const FlowVertex& vertex, int keys,
       sent_rows_(WithoutFirst(type_, keys)) {}
 
 absl::Status GroupedState::Begin(Inputs inputs) {
-  WEIR_ASSIGN_OR_RETURN(std::vector<RecordBatch> batches,
-                        PrepareRecords(vertex_, std::move(inputs[0]), combiner_->needs_order()));
-  if (!outlives_times() && Weights(batches) == WeightsOf::kAny) {
-    combiner_ = make_combiner_(TakesBack::kYes);
-  }
   ++time_;
   touched_.clear();
   next_ = 0;
+  std::vector<RecordBatch>& batches = inputs[0];
+  const WeightsOf weights = Weights(batches);
+  if (AreMany(batches) && (combiner_->needs_order() || weights == WeightsOf::kAny)) {
+    if (!outlives_times() && weights == WeightsOf::kAny) {
+      combiner_ = make_combiner_(TakesBack::kYes);
+    }
+    sorted_.emplace(vertex_.input_types[0]).Begin(std::move(batches));
+    return absl::OkStatus();
+  }
+  WEIR_ASSIGN_OR_RETURN(std::vector<RecordBatch> prepared,
+                        PrepareRecords(vertex_, std::move(batches), combiner_->needs_order()));
+  if (!outlives_times() && Weights(prepared) == WeightsOf::kAny) {
+    combiner_ = make_combiner_(TakesBack::kYes);
+  }
+  return AddAll(std::move(prepared));
+}
+
+absl::Status GroupedState::AddSome() {
+  const RecordType& type = vertex_.input_types[0];
+  if (!sorted_->is_sorted()) return sorted_->SortSome();
+  RecordBatch some = sorted_->NextMerged(RecordsPerFrame(type));
+  if (sorted_->done()) sorted_.reset();
+  if (some.empty()) return absl::OkStatus();
+  WEIR_RETURN_IF_ERROR(CheckTakenBack(vertex_, some));
+  std::vector<RecordBatch> batches;
+  batches.push_back(std::move(some));
+  return AddAll(std::move(batches));
+}
+
+absl::Status GroupedState::AddAll(std::vector<RecordBatch> batches) {
   return AddInGoodOrder(std::move(batches), vertex_.input_types[0], keys_, index_,
                         [this](const RecordBatch& batch) { return AddBatch(batch); });
 }
@@ -137,6 +179,10 @@ void GroupedState::AddToGroups(const RecordBatch& batch, int64_t before) {
 }
 
 absl::StatusOr<RecordBatch> GroupedState::Next(int64_t most) {
+  if (sorted_.has_value()) {
+    WEIR_RETURN_IF_ERROR(AddSome());
+    return EmptyBatch(type_);
+  }
   // Of a group an old result and a new one may come out.
   const int64_t count = emit_ == Emit::kChanges ? std::max<int64_t>(most / 2, 1) : most;
   const auto groups = absl::MakeConstSpan(touched_).subspan(next_, count);
@@ -225,7 +271,9 @@ void GroupedState::Forget(uint32_t group) {
 int64_t GroupedState::bytes() const {
   const size_t own = groups_.capacity() * sizeof(Group) + past_.capacity() * sizeof(Past) +
                      (numbers_.capacity() + touched_.capacity()) * sizeof(uint32_t);
-  return index_.bytes() + combiner_->bytes() + sent_rows_.bytes() + static_cast<int64_t>(own);
+  const int64_t sorted = sorted_.has_value() ? sorted_->bytes() : 0;
+  return index_.bytes() + combiner_->bytes() + sent_rows_.bytes() + sorted +
+         static_cast<int64_t>(own);
 }
 
 }  // namespace weir

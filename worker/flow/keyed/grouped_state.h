@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/flow/keyed_state.h"
@@ -14,6 +15,7 @@
 #include "worker/flow/keyed/key_index.h"
 #include "worker/flow/keyed/keyed_vertex.h"
 #include "worker/flow/keyed/row_table.h"
+#include "worker/flow/keyed/sorted_records.h"
 
 namespace weir {
 
@@ -33,7 +35,7 @@ class GroupedState : public VertexState {
   GroupedState(const FlowVertex& vertex, int keys, const MakeGroupCombiner& make_combiner);
 
   absl::Status Begin(Inputs inputs) override;
-  bool done() const override { return next_ == touched_.size(); }
+  bool done() const override { return !sorted_.has_value() && next_ == touched_.size(); }
   absl::StatusOr<RecordBatch> Next(int64_t most) override;
   int64_t bytes() const override;
 
@@ -60,6 +62,9 @@ class GroupedState : public VertexState {
   };
 
   bool outlives_times() const { return life_ != StateLife::kTime; }
+  // Takes in some more of what is sorted: about what one call should.
+  absl::Status AddSome();
+  absl::Status AddAll(std::vector<RecordBatch> batches);
   absl::Status AddBatch(const RecordBatch& batch);
   // Of the rows of a batch from before which there were `before` groups.
   void AddToGroups(const RecordBatch& batch, int64_t before);
@@ -82,9 +87,10 @@ class GroupedState : public VertexState {
   TableVector<Past> past_;
   RowTable sent_rows_;  // what was sent
   int64_t time_ = 0;
-  std::vector<uint32_t> numbers_;  // of the rows of a batch
-  TableVector<uint32_t> touched_;  // groups with records of this time
-  size_t next_ = 0;                // of those, the first that was not asked for
+  std::optional<SortedRecords> sorted_;  // of this time, while some have not met their groups
+  std::vector<uint32_t> numbers_;        // of the rows of a batch
+  TableVector<uint32_t> touched_;        // groups with records of this time
+  size_t next_ = 0;                      // of those, the first that was not asked for
 };
 
 }  // namespace weir

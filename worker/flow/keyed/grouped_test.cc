@@ -159,6 +159,36 @@ TEST(Grouped, ManyKeysComeOutInFramesOfBoundedSize) {
   }
 }
 
+// However many there are: one call sorts or adds about an eighth of the memory.
+TEST(Grouped, RecordsOfOneKeyInOrderAreTakenSomeAtATime) {
+  constexpr int64_t kFrames = 64;
+  constexpr int64_t kBudget = 32 << 10;
+  const auto memory = FlowMemory::Make({.budget = kBudget});
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  const auto share = (*memory)->AddFlow();
+  const FlowShare::Scope scope(share.get());
+  VertexRun run({.kind = "reduce_by_key",
+                 .inputs = {{"i64[]", "f32[]"}},
+                 .attrs = {{"keys", 1}, {"combine", "sum"}}});
+  std::vector<TestFrame> frames;
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < kFrames; ++i) {
+    constexpr int64_t kRecords = 200;
+    const std::vector<float> ones(kRecords, 1.0f);
+    RecordBatch batch = MakeBatch(
+        {Tensor::Zeros(DType::kI64, {kRecords}), Tensor::FromSpan<float>({kRecords}, ones)},
+        i * kRecords);
+    bytes += batch.bytes();
+    frames.push_back({0, {0}, std::move(batch)});
+  }
+  run.Take(std::move(frames));
+  ASSERT_EQ(run.status(), absl::OkStatus());
+  const RecordBatch sum = run.At(0, {0});
+  ASSERT_EQ(sum.size(), 1);
+  EXPECT_EQ(sum.columns[1].At<float>({0}), 200.0f * kFrames);
+  EXPECT_GE(run.continued(), bytes / (kBudget / 8));
+}
+
 TEST(Grouped, StateOfALoopGoesWithTheTimeAround) {
   VertexForm form = SumForm({{"state", "loop"}});
   form.loops = 1;
