@@ -1,6 +1,7 @@
 #include "common/plan/routing.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "common/base/status.h"
 
@@ -24,6 +25,36 @@ absl::Status CheckIndices(const v1::Plan& plan) {
     for (const v1::StepOperand& operand : step.operands()) {
       if (bad(operand.value())) return out_of_range(step.function());
     }
+  }
+  return absl::OkStatus();
+}
+
+// Whatever is read was fed or made before, and by one step only.
+absl::Status CheckOrder(const v1::Plan& plan) {
+  const auto is_fed = [&plan](uint32_t value) {
+    return plan.values(static_cast<int>(value)).placement() == v1::PlanValue::PLACEMENT_FEED;
+  };
+  std::vector<bool> is_here(static_cast<size_t>(plan.values_size()), false);
+  for (const uint32_t input : plan.inputs()) {
+    if (!is_fed(input)) return InvalidArgument("plan: the input ", input, " is not fed");
+    is_here[input] = true;
+  }
+  for (const v1::Step& step : plan.steps()) {
+    for (const v1::StepOperand& operand : step.operands()) {
+      if (is_here[operand.value()]) continue;
+      return InvalidArgument("plan: ", step.function(), " takes value ", operand.value(),
+                             ", which no step before it makes");
+    }
+    for (const uint32_t output : step.outputs()) {
+      if (is_here[output] || is_fed(output)) {
+        return InvalidArgument("plan: ", step.function(), " makes value ", output, ", which ",
+                               is_here[output] ? "is there already" : "is to be fed");
+      }
+      is_here[output] = true;
+    }
+  }
+  for (const uint32_t output : plan.outputs()) {
+    if (!is_here[output]) return InvalidArgument("plan: nothing makes the output ", output);
   }
   return absl::OkStatus();
 }
@@ -54,6 +85,7 @@ RowRange RangeOf(int64_t extent, int rank, int world) {
 absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindings& symbols,
                                         int world) {
   WEIR_RETURN_IF_ERROR(CheckIndices(plan));
+  WEIR_RETURN_IF_ERROR(CheckOrder(plan));
   RunShape out;
   out.world_ = world;
   for (const v1::PlanValue& value : plan.values()) {

@@ -39,8 +39,8 @@ class RunShape {
   };
 
   RunShape() = default;
-  // Returns: INVALID_ARGUMENT for a plan whose indices or types make no sense, or for symbols
-  // without a value.
+  // Returns: INVALID_ARGUMENT for a plan whose indices or types make no sense, that reads what
+  // nothing makes, or for symbols without a value.
   static absl::StatusOr<RunShape> Make(const v1::Plan& plan, const SymbolBindings& symbols,
                                        int world);
 

@@ -1,11 +1,14 @@
 #include "common/plan/routing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "google/protobuf/text_format.h"
 
 namespace weir {
 namespace {
+
+using testing::HasSubstr;
 
 v1::Plan ParsePlan(const char* text) {
   v1::Plan plan;
@@ -73,6 +76,30 @@ TEST(LastRunShapeTest, IsMadeAnewForOtherSymbolsAndWorlds) {
   ASSERT_TRUE(wider.ok()) << wider.status();
   EXPECT_EQ((*wider)->world(), 3);
   EXPECT_FALSE(last.For(plan, {}, 3).ok());
+}
+
+TEST(RunShapeTest, RefusesValuesThatNothingMakesOrThatAreMadeTwice) {
+  const auto status = [](const v1::Plan& plan) {
+    return RunShape::Make(plan, {{"n", 5}}, 2).status().ToString();
+  };
+  v1::Plan plan = ParsePlan(kPlan);
+  plan.mutable_steps()->SwapElements(0, 1);
+  EXPECT_THAT(status(plan), HasSubstr("b takes value 2, which no step before it makes"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_inputs()->RemoveLast();
+  EXPECT_THAT(status(plan), HasSubstr("a takes value 1, which no step before it makes"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_steps(1)->add_outputs(2);
+  EXPECT_THAT(status(plan), HasSubstr("b makes value 2, which is there already"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_values(0)->set_placement(v1::PlanValue::PLACEMENT_SPLIT);
+  EXPECT_THAT(status(plan), HasSubstr("the input 0 is not fed"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_values(3)->set_placement(v1::PlanValue::PLACEMENT_FEED);
+  EXPECT_THAT(status(plan), HasSubstr("b makes value 3, which is to be fed"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_steps()->RemoveLast();
+  EXPECT_THAT(status(plan), HasSubstr("nothing makes the output 3"));
 }
 
 TEST(RunShapeTest, RefusesSymbolsWithoutValueAndBadIndices) {
