@@ -29,7 +29,7 @@ absl::Status CheckIndices(const v1::Plan& plan) {
   return absl::OkStatus();
 }
 
-// Whatever is read was fed or made before, and by one step only.
+// Whatever is read was fed, or made by a step before.
 absl::Status CheckOrder(const v1::Plan& plan) {
   const auto is_fed = [&plan](uint32_t value) {
     return plan.values(static_cast<int>(value)).placement() == v1::PlanValue::PLACEMENT_FEED;
@@ -46,9 +46,9 @@ absl::Status CheckOrder(const v1::Plan& plan) {
                              ", which no step before it makes");
     }
     for (const uint32_t output : step.outputs()) {
-      if (is_here[output] || is_fed(output)) {
-        return InvalidArgument("plan: ", step.function(), " makes value ", output, ", which ",
-                               is_here[output] ? "is there already" : "is to be fed");
+      if (is_fed(output)) {
+        return InvalidArgument("plan: ", step.function(), " makes value ", output,
+                               ", which is to be fed");
       }
       is_here[output] = true;
     }
