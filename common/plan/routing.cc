@@ -1,6 +1,7 @@
 #include "common/plan/routing.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "common/base/status.h"
 
@@ -23,6 +24,24 @@ absl::Status CheckIndices(const v1::Plan& plan) {
     }
     for (const v1::StepOperand& operand : step.operands()) {
       if (bad(operand.value())) return out_of_range(step.function());
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Inputs are fed, and nothing makes what is to be fed.
+absl::Status CheckFeeds(const v1::Plan& plan) {
+  const auto is_fed = [&plan](uint32_t value) {
+    return plan.values(static_cast<int>(value)).placement() == v1::PlanValue::PLACEMENT_FEED;
+  };
+  for (const uint32_t input : plan.inputs()) {
+    if (!is_fed(input)) return InvalidArgument("plan: the input ", input, " is not fed");
+  }
+  for (const v1::Step& step : plan.steps()) {
+    for (const uint32_t output : step.outputs()) {
+      if (!is_fed(output)) continue;
+      return InvalidArgument("plan: ", step.function(), " makes value ", output,
+                             ", which is to be fed");
     }
   }
   return absl::OkStatus();
@@ -69,6 +88,7 @@ RowRange RangeOf(int64_t extent, int rank, int world) {
 absl::StatusOr<RunShape> RunShape::Make(const v1::Plan& plan, const SymbolBindings& symbols,
                                         int world) {
   WEIR_RETURN_IF_ERROR(CheckIndices(plan));
+  WEIR_RETURN_IF_ERROR(CheckFeeds(plan));
   WEIR_ASSIGN_OR_RETURN(const PlanLoops loops, PlanLoops::Find(plan));
   RunShape out(world);
   WEIR_RETURN_IF_ERROR(out.AddValues(plan, loops, symbols));

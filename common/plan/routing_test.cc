@@ -1,11 +1,14 @@
 #include "common/plan/routing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "google/protobuf/text_format.h"
 
 namespace weir {
 namespace {
+
+using testing::HasSubstr;
 
 v1::Plan ParsePlan(const char* text) {
   v1::Plan plan;
@@ -73,6 +76,27 @@ TEST(LastRunShapeTest, IsMadeAnewForOtherSymbolsAndWorlds) {
   ASSERT_TRUE(wider.ok()) << wider.status();
   EXPECT_EQ((*wider)->world(), 3);
   EXPECT_FALSE(last.For(plan, {}, 3).ok());
+}
+
+TEST(RunShapeTest, RefusesValuesThatNothingMakesAndFeedsThatAreMade) {
+  const auto status = [](const v1::Plan& plan) {
+    return RunShape::Make(plan, {{"n", 5}}, 2).status().ToString();
+  };
+  v1::Plan plan = ParsePlan(kPlan);
+  plan.mutable_steps()->SwapElements(0, 1);
+  EXPECT_THAT(status(plan), HasSubstr("step 0: uses y, which is not made there"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_inputs()->RemoveLast();
+  EXPECT_THAT(status(plan), HasSubstr("step 0: uses w, which is not made there"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_values(0)->set_placement(v1::PlanValue::PLACEMENT_SPLIT);
+  EXPECT_THAT(status(plan), HasSubstr("the input 0 is not fed"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_values(3)->set_placement(v1::PlanValue::PLACEMENT_FEED);
+  EXPECT_THAT(status(plan), HasSubstr("b makes value 3, which is to be fed"));
+  plan = ParsePlan(kPlan);
+  plan.mutable_steps()->RemoveLast();
+  EXPECT_THAT(status(plan), HasSubstr("z is never made"));
 }
 
 TEST(RunShapeTest, RefusesSymbolsWithoutValueAndBadIndices) {

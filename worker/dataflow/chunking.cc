@@ -72,8 +72,8 @@ absl::Status KeepWithinBudget(const ChunkingRequest& request, Chunking* chunking
   if (one > request.budget) {
     return TooMuch(request, "one iteration", one, "make what one iteration computes smaller");
   }
-  chunking->threads =
-      std::min<int64_t>({request.threads, request.budget / one, request.iterations});
+  chunking->threads = std::min<int64_t>(
+      {request.threads, request.budget / std::max<int64_t>(1, one), request.iterations});
   chunking->thread_budget = request.budget / chunking->threads;
   if (wanted > chunking->thread_budget) {
     WEIR_ASSIGN_OR_RETURN(chunking->chunk,

@@ -32,6 +32,12 @@ absl::Status PrepareStep(const v1::Step& step, Program* program) {
     if (function == nullptr) {
       return InvalidArgument("plan: there is no function ", step.function());
     }
+    if (step.extent().empty() != step.local().empty()) {
+      return InvalidArgument("plan: ", step.function(),
+                             step.local().empty()
+                                 ? " is split over iterations, but has no symbol for a part of them"
+                                 : " has a symbol for a part of iterations, but is not split");
+    }
     const size_t parameters = step.operands_size() + (step.extent().empty() ? 0 : 1);
     if (program->graph->region(function->body).args.size() != parameters ||
         program->graph->region(function->body).results.size() !=

@@ -5,6 +5,8 @@
 #include <future>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "common/base/status.h"
 #include "google/protobuf/text_format.h"
@@ -95,6 +97,18 @@ constexpr char kLargeIntermediate[] = R"(
   values { name: "x" type: "f32[2]" placement: PLACEMENT_ROOT }
   values { name: "y" type: "f32[2]" placement: PLACEMENT_ROOT }
   steps { function: "f" outputs: 1 operands { value: 0 part: PART_WHOLE } })";
+
+TEST(StepRunnerTest, AStepIsSplitWithASymbolForAPartOrNotAtAll) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {{kRows, R"(local: "m")"},
+                                                                  {kRows, R"(extent: "n")"}};
+  for (const auto& [plan, what] : wrong) {
+    Program program;
+    std::string text = plan;
+    text.erase(text.find(what), what.size());
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &program.plan));
+    EXPECT_EQ(PrepareProgram(&program).code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
 
 TEST(StepRunnerTest, WhatNoMemoryHoldsIsAnErrorOfTheStep) {
   ComputePool pool(2);

@@ -383,6 +383,8 @@ class Partitioner {
   void FlushRoot() {
     std::vector<ValueId> results = EscapingValues();
     for (ValueId constant : std::exchange(constants_out_, {})) results.push_back(constant);
+    absl::flat_hash_set<ValueId> listed;
+    std::erase_if(results, [&](ValueId result) { return !listed.insert(result).second; });
     const std::vector<NodeId> nodes = std::exchange(pending_, {});
     // What is pending without a result has an effect; the rest was dead and is gone.
     if (results.empty() && nodes.empty()) return;
