@@ -12,6 +12,7 @@
 #include <random>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "common/flow/random_flow_testing.h"
 #include "tests/cluster/flow_simulation.h"
 
@@ -53,12 +54,20 @@ std::vector<FeedStep> StepsOf(const RandomFlow& drawn, std::mt19937_64* random) 
   return steps;
 }
 
+// Some vertices need all records of a time and key at once, and say so where memory does not hold
+// them.
+bool NeedsMoreMemory(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kResourceExhausted &&
+         absl::StrContains(status.message(), " bytes of the time at once, and --flow-memory of ");
+}
+
 TEST(RandomFlows, GiveWhatTheOracleGivesOnAnyNumberOfWorkersUnderAnyTiming) {
   const int64_t flows = FromEnvironment("WEIR_RANDOM_FLOWS", 150);
   const auto seed = static_cast<uint64_t>(
       FromEnvironment("WEIR_FLOW_SEED", static_cast<int64_t>(std::random_device()())));
   std::cout << "random flows from seed " << seed << "\n";
-  int64_t nested = 0;
+  constexpr int kRuns = 3;
+  int64_t nested = 0, refused = 0;
   for (int64_t i = 0; i < flows; ++i) {
     const uint64_t flow_seed = seed + static_cast<uint64_t>(i);
     SeededRandom random(flow_seed);
@@ -68,7 +77,7 @@ TEST(RandomFlows, GiveWhatTheOracleGivesOnAnyNumberOfWorkersUnderAnyTiming) {
     ASSERT_TRUE(expected.ok()) << expected.status();
     const auto flow = std::make_shared<const Flow>(drawn.flow);
     std::mt19937_64 choices(flow_seed);
-    for (int run = 0; run < 3; ++run) {
+    for (int run = 0; run < kRuns; ++run) {
       const int workers = 1 + static_cast<int>(choices() % 4);
       // One frame in flight, or many; all in memory, or most on disk.
       const int64_t channel_bytes = choices() % 2 == 0 ? 1 : 4 << 20;
@@ -81,6 +90,10 @@ TEST(RandomFlows, GiveWhatTheOracleGivesOnAnyNumberOfWorkersUnderAnyTiming) {
                                     .memory_bytes = memory_bytes});
       cluster.Feed(StepsOf(drawn, &choices));
       cluster.Run();
+      if (memory_bytes > 0 && NeedsMoreMemory(cluster.failure())) {
+        ++refused;
+        continue;
+      }
       ASSERT_EQ(cluster.failure(), absl::OkStatus()) << workers << " workers";
       ASSERT_EQ(cluster.progress().state(), JobProgress::State::kCompleted);
       ASSERT_EQ(ToString(cluster.NamedOutputs()), ToString(expected->outputs))
@@ -91,6 +104,7 @@ TEST(RandomFlows, GiveWhatTheOracleGivesOnAnyNumberOfWorkersUnderAnyTiming) {
   }
   if (flows >= 100) {
     EXPECT_GT(nested, 0);
+    EXPECT_LT(refused * 20, flows * kRuns);
   }
 }
 
