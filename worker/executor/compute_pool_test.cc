@@ -1,7 +1,9 @@
 #include "worker/executor/compute_pool.h"
 
+#include <chrono>
 #include <future>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -40,15 +42,16 @@ TEST(ComputePool, SlowTasksDoNotHoldUpThoseBehindThem) {
   }
 }
 
-// Tasks that come while the threads are on their way to those before them.
+// Tasks that come while the threads are on their way to those before them, after nothing was left
+// to watch over for so long that nobody does.
 TEST(ComputePool, ATaskBehindOthersThatNobodyHasBegunRunsThoughTheyAreSlow) {
-  ComputePool pool(2);
-  for (int round = 0; round < 40; ++round) {
-    std::promise<void> warm, later;
-    pool.Submit([&] { warm.set_value(); });
-    warm.get_future().wait();
+  constexpr int kThreads = 16;
+  ComputePool pool(kThreads);
+  for (int round = 0; round < 10; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::promise<void> later;
     const std::shared_future<void> open = later.get_future().share();
-    std::promise<void> ended[2];
+    std::promise<void> ended[kThreads];
     for (std::promise<void>& end : ended) {
       pool.Submit([&end, open] {
         open.wait();
