@@ -1,10 +1,11 @@
 // The memory of a worker's flows: so much may be kept in memory, what is beyond it lies on disk.
 //
 // Counted is what flows keep from one call to the next: frames in queues, records of times that are
-// not complete, state by key. What a call takes while it runs is not, but it is cut so that it is
-// about FlowShare::work_bytes(). When all flows together keep more than the budget, those that have
-// more than an equal part of it put what comes next on disk: a flow with little is never slowed
-// down by one with much, and all together have twice the budget at most.
+// not complete, state by key, and what stands in memory for what they have on disk. What a call
+// takes while it runs is not, but it is cut so that it is about FlowShare::work_bytes(). When all
+// flows together keep more than the budget, those that have more than an equal part of it put what
+// comes next on disk: a flow with little is never slowed down by one with much, and all together
+// have twice the budget at most.
 //
 // A FlowMemory is owned by the worker's service, a FlowShare by a flow and all that it keeps. Both
 // are thread-safe.
@@ -56,6 +57,13 @@ class FlowMemory : public std::enable_shared_from_this<FlowMemory> {
  private:
   friend class FlowShare;
 
+  // What stands in memory for so many bytes on disk, tables of pages (a 512th) and of batches; of
+  // a budget, it leaves a quarter for what is kept.
+  static int64_t StandIns(int64_t spilled, int64_t budget) {
+    return std::min(spilled / 256, budget / 4 * 3);
+  }
+  int64_t taken_bytes() const { return kept_bytes() + StandIns(spilled_bytes(), budget_); }
+
   FlowMemory(int64_t budget, absl::StatusOr<std::shared_ptr<SpillDirectory>> directory)
       : budget_(budget),
         directory_(directory.ok() ? *std::move(directory) : nullptr),
@@ -80,10 +88,12 @@ class FlowShare : public std::enable_shared_from_this<FlowShare> {
   }
   // Whether what comes next belongs on disk.
   bool is_over() const {
-    return memory_->kept_bytes() > budget() && kept_bytes() > budget() / memory_->flows();
+    const int64_t part = budget() / memory_->flows();
+    return memory_->taken_bytes() > budget() &&
+           kept_bytes() + FlowMemory::StandIns(spilled_bytes(), part) > part;
   }
   // Whether it belongs there at once, as much of what does waits in memory already.
-  bool is_far_over() const { return is_over() && memory_->kept_bytes() > budget() + work_bytes(); }
+  bool is_far_over() const { return is_over() && memory_->taken_bytes() > budget() + work_bytes(); }
   // How much one call should take at once.
   int64_t work_bytes() const { return std::max<int64_t>(budget() / memory_->flows() / 8, 1); }
   // What is less than that is not worth a place on disk.

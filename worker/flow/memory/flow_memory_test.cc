@@ -134,6 +134,30 @@ TEST(FlowMemory, OfFlowsWithLittleStaysInMemory) {
   small->Charge(-kBudget * 3 / 4);
 }
 
+// Page tables and tables of batches grow with what is on disk, and leave less for what is not.
+TEST(FlowMemory, WhatIsOnDiskTakesMemoryToo) {
+  const auto memory = Memory();
+  const auto share = memory->AddFlow();
+  share->Charge(kBudget * 7 / 8);
+  EXPECT_FALSE(share->is_over());
+  std::vector<SpilledRecords> all;
+  const RecordBatch batch = Numbers(1 << 20);  // 19 MiB
+  while (memory->spilled_bytes() < kBudget / 8 * 256) {
+    ASSERT_FALSE(share->is_over());
+    auto spilled = share->Spill(batch);
+    ASSERT_TRUE(spilled.ok()) << spilled.status();
+    all.push_back(*std::move(spilled));
+  }
+  share->Charge(1);
+  EXPECT_TRUE(share->is_over());
+  EXPECT_FALSE(share->is_far_over());
+  // However much it is, a quarter is left.
+  share->Charge(-share->kept_bytes() + kBudget / 4);
+  EXPECT_FALSE(share->is_over());
+  all.clear();
+  share->Charge(-share->kept_bytes());
+}
+
 TEST(FlowMemory, ChargesEndWithWhatIsKept) {
   const auto memory = Memory();
   const auto share = memory->AddFlow();
