@@ -204,7 +204,7 @@ TEST(SharedTripsTest, StateThatIsUpdatedStaysWhereItIs) {
       if ((*task)->given[i]) given.push_back((*task)->operands[i].raw_data());
     }
     StepStats stats;
-    auto outputs = RunStepHere(**std::move(task), &stats);
+    auto outputs = RunStepHere(**std::move(task), {}, &stats);
     ASSERT_TRUE(outputs.ok()) << outputs.status();
     for (const Tensor& output : *outputs) {
       in_place += static_cast<int>(std::count(given.begin(), given.end(), output.raw_data()));

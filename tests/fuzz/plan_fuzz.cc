@@ -72,12 +72,14 @@ absl::Status RunAlone(const std::shared_ptr<Program>& program, const SymbolBindi
   for (const uint32_t input : program->plan.inputs()) {
     if (shape->NeedAt(0, input) == Need::kNothing) continue;
     WEIR_RETURN_IF_ERROR(
-        run.AddRows(input, 0, InputOf(shape->dtype(input), shape->extents(input))));
+        run.AddRows(input, 0, 0, InputOf(shape->dtype(input), shape->extents(input))));
   }
-  while (std::optional<StepTask> task = run.NextStep()) {
+  while (true) {
+    WEIR_ASSIGN_OR_RETURN(std::optional<StepTask> task, run.NextStep());
+    if (!task.has_value()) break;
     const int step = task->step;
     StepStats stats;
-    WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunStepHere(*std::move(task), &stats));
+    WEIR_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunStepHere(*std::move(task), {}, &stats));
     WEIR_RETURN_IF_ERROR(run.FinishStep(step, std::move(outputs), stats));
   }
   Require(run.done(), "a run whose inputs are there goes on to its end");

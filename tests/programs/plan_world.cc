@@ -94,7 +94,7 @@ class World {
     if (!task->has_value()) return;
     queues_[rank * runs_.size() + rank].push_back([this, rank, task = **std::move(task)] {
       StepStats stats;
-      auto outputs = RunStepHere(task, &stats);
+      auto outputs = RunStepHere(task, {}, &stats);
       if (stats.lines != nullptr) runs_[rank]->lines().Add(std::move(*stats.lines));
       if (!outputs.ok()) return Fail(outputs.status());
       Fail(runs_[rank]->FinishStep(task.step, *std::move(outputs), stats));
@@ -115,11 +115,11 @@ class World {
       for (const auto& run : runs_) {
         const auto parts = run->Results();
         const auto part = std::find_if(parts.begin(), parts.end(),
-                                       [&](const auto& made) { return made.first == value; });
-        if (part == parts.end() || part->second.rows.num_elements() == 0) continue;
-        const Tensor& rows = part->second.rows;
+                                       [&](const auto& made) { return made.value == value; });
+        if (part == parts.end() || part->part.rows.num_elements() == 0) continue;
+        const Tensor& rows = part->part.rows;
         const int64_t row_bytes = rows.rank() == 0 ? 0 : rows.num_bytes() / rows.extent(0);
-        rows.CopyTo(whole.raw_mutable_data() + part->second.first_row * row_bytes);
+        rows.CopyTo(whole.raw_mutable_data() + part->part.first_row * row_bytes);
         bytes += rows.num_bytes();
       }
       if (bytes != whole.num_bytes()) return absl::InternalError("rows of a result are missing");

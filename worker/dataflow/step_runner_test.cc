@@ -148,7 +148,7 @@ TEST(StepRunnerTest, AnOperandThatWasGivenAwayIsUpdatedWhereItLies) {
     task.operands = {x, Tensor::Of<int64_t>({1}, {9}), Tensor::Scalar<int64_t>(2)};
     task.given = {given, false, false};
     StepStats stats;
-    auto outputs = RunStepHere(std::move(task), &stats);
+    auto outputs = RunStepHere(std::move(task), {}, &stats);
     ASSERT_TRUE(outputs.ok()) << outputs.status();
     EXPECT_TRUE((*outputs)[0].BitEquals(Tensor::Of<int64_t>({4}, {1, 2, 9, 4})));
     EXPECT_EQ((*outputs)[0].buffer() == x.buffer(), given);
