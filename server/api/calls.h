@@ -149,6 +149,41 @@ class WriteCall : public Call<grpc::ServerWriteReactor<Message>> {
   bool cancelled_ = false;
 };
 
+// A call that takes a stream and answers once. One read is under way at a time.
+template <class Message>
+class ReadCall : public Call<grpc::ServerReadReactor<Message>> {
+ public:
+  ReadCall(const ServiceContext& context, grpc::CallbackServerContext* call, const char* method)
+      : Call<grpc::ServerReadReactor<Message>>(context, method), call_(call) {}
+
+  void Begin() {
+    this->Operate([this] { this->StartRead(&message_); });
+  }
+
+  void OnReadDone(bool ok) override {
+    if (this->ended()) return;
+    if (!ok) {
+      if (call_->IsCancelled()) return OnCancel();
+      return Accept();
+    }
+    const absl::Status status = Take(message_);
+    if (!status.ok()) return this->End(status);
+    Begin();
+  }
+
+  void OnCancel() override { this->End(absl::CancelledError("the client left")); }
+
+ protected:
+  // Takes a message, which it may move from. Returns: an error that ends the call.
+  virtual absl::Status Take(Message& message) = 0;
+  // The client has sent everything: ends the call, now or later.
+  virtual void Accept() = 0;
+
+ private:
+  grpc::CallbackServerContext* const call_;
+  Message message_;  // of the read under way
+};
+
 template <class Derived, class... Args>
 std::shared_ptr<Derived> MakeCall(Args&&... args) {
   auto call = std::make_shared<Derived>(std::forward<Args>(args)...);

@@ -8,51 +8,34 @@
 namespace weir {
 namespace {
 
-class SubmitCall : public Call<grpc::ServerReadReactor<v1::SubmitRequest>> {
+class SubmitCall : public ReadCall<v1::SubmitRequest> {
  public:
   SubmitCall(const ServiceContext& context, grpc::CallbackServerContext* call,
              v1::SubmitResponse* response)
-      : Call(context, "Jobs.Submit"),
-        call_(call),
+      : ReadCall(context, call, "Jobs.Submit"),
         response_(response),
         inputs_({.max_tensors = static_cast<size_t>(context.coordinator->limits().max_inputs),
                  .max_bytes = context.coordinator->limits().max_input_bytes}) {}
 
-  void Begin() {
-    Operate([this] { StartRead(&message_); });
-  }
-
-  void OnReadDone(bool ok) override {
-    if (ended()) return;
-    if (!ok) return Accept();
-    const absl::Status status = Take();
-    if (!status.ok()) return End(status);
-    Begin();
-  }
-
-  void OnCancel() override { End(absl::CancelledError("the client left")); }
-
  private:
-  absl::Status Take() {
-    if (message_.has_spec()) {
+  absl::Status Take(v1::SubmitRequest& message) override {
+    if (message.has_spec()) {
       if (spec_.has_value()) return absl::FailedPreconditionError("a second spec came");
-      spec_ = std::move(*message_.mutable_spec());
+      spec_ = std::move(*message.mutable_spec());
       return absl::OkStatus();
     }
     if (!spec_.has_value()) return absl::FailedPreconditionError("the first message is the spec");
-    if (message_.has_input()) return inputs_.Add(message_.input());
+    if (message.has_input()) return inputs_.Add(message.input());
     std::string* source = spec_->mutable_program()->mutable_source();
     const uint64_t limit = coordinator().limits().max_program_bytes;
-    if (source->size() + message_.more_source().size() > limit) {
+    if (source->size() + message.more_source().size() > limit) {
       return absl::ResourceExhaustedError(StrCat("the program has more than ", limit, " bytes"));
     }
-    source->append(message_.more_source());
+    source->append(message.more_source());
     return absl::OkStatus();
   }
 
-  // The client has sent everything.
-  void Accept() {
-    if (call_->IsCancelled()) return End(absl::CancelledError("the client left"));
+  void Accept() override {
     absl::StatusOr<CoordinatorCore::Accepted> accepted = Submit();
     if (!accepted.ok()) return End(accepted.status());
     coordinator().WhenDurable(
@@ -73,9 +56,7 @@ class SubmitCall : public Call<grpc::ServerReadReactor<v1::SubmitRequest>> {
     return coordinator().Submit(std::move(submission));
   }
 
-  grpc::CallbackServerContext* const call_;
   v1::SubmitResponse* const response_;
-  v1::SubmitRequest message_;
   std::optional<v1::JobSpec> spec_;
   ChunkAssembler inputs_;
 };

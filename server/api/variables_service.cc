@@ -13,45 +13,28 @@
 namespace weir {
 namespace {
 
-class CreateVariableCall : public Call<grpc::ServerReadReactor<v1::CreateVariableRequest>> {
+class CreateVariableCall : public ReadCall<v1::CreateVariableRequest> {
  public:
   CreateVariableCall(const ServiceContext& context, grpc::CallbackServerContext* call,
                      v1::Variable* response)
-      : Call(context, "Variables.Create"),
-        call_(call),
+      : ReadCall(context, call, "Variables.Create"),
         response_(response),
         value_({.max_tensors = 1, .max_bytes = context.coordinator->limits().max_input_bytes}) {}
 
-  void Begin() {
-    Operate([this] { StartRead(&message_); });
-  }
-
-  void OnReadDone(bool ok) override {
-    if (ended()) return;
-    if (!ok) return Accept();
-    const absl::Status status = Take();
-    if (!status.ok()) return End(status);
-    Begin();
-  }
-
-  void OnCancel() override { End(absl::CancelledError("the client left")); }
-
  private:
-  absl::Status Take() {
-    if (message_.has_value()) {
+  absl::Status Take(v1::CreateVariableRequest& message) override {
+    if (message.has_value()) {
       if (!variable_.has_value()) {
         return absl::FailedPreconditionError("the first message is the variable");
       }
-      return value_.Add(message_.value());
+      return value_.Add(message.value());
     }
     if (variable_.has_value()) return absl::FailedPreconditionError("a second variable came");
-    variable_ = std::move(*message_.mutable_variable());
+    variable_ = std::move(*message.mutable_variable());
     return absl::OkStatus();
   }
 
-  // The client has sent everything.
-  void Accept() {
-    if (call_->IsCancelled()) return End(absl::CancelledError("the client left"));
+  void Accept() override {
     absl::StatusOr<v1::Variable> made = Create();
     End(made.status(), [&] {
       if (made.ok()) *response_ = *std::move(made);
@@ -65,9 +48,7 @@ class CreateVariableCall : public Call<grpc::ServerReadReactor<v1::CreateVariabl
     return VariableGateway(&coordinator()).Create(*variable_, std::move(values[0]));
   }
 
-  grpc::CallbackServerContext* const call_;
   v1::Variable* const response_;
-  v1::CreateVariableRequest message_;
   std::optional<v1::NewVariable> variable_;
   ChunkAssembler value_;
 };

@@ -8,8 +8,6 @@
 
 #include "common/base/status.h"
 #include "common/interp/interpreter.h"
-#include "common/ir/text.h"
-#include "common/ops/registry.h"
 #include "common/plan/frames.h"
 #include "google/protobuf/text_format.h"
 #include "worker/dataflow/worker_core.h"
@@ -147,9 +145,8 @@ void ValueOutbox::SendToPeer(const v1::Peer& peer, const v1::PeerMessage& messag
 }
 
 void ValueOutbox::Prepare(std::shared_ptr<Program> program) {
-  absl::StatusOr<Graph> graph = Parse(program->plan.program(), Ops());
-  ASSERT_TRUE(graph.ok()) << graph.status();
-  program->graph = std::make_shared<const Graph>(*std::move(graph));
+  const absl::Status prepared = PrepareProgram(program.get());
+  ASSERT_TRUE(prepared.ok()) << prepared;
   WorkerCore* core = world_->cores[rank_].get();
   world_->events.push_back([=] { core->OnProgramReady(program->id, absl::OkStatus()); });
 }

@@ -46,6 +46,7 @@ class TracedProgram:
         # The program takes the values of variables behind its inputs and gives new ones behind its
         # results, in the order of their names. They stay on the cluster.
         self.variables = [variable for _, variable in sorted(trace.variables.items())]
+        self.written = [trace.variables[written] for written in sorted(trace.written)]
         names = list(input_names) + [hoisted for hoisted, _ in trace.hoisted]
         variable_names = sorted(trace.variables)
         self.native = _native.Program(
