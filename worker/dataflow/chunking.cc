@@ -11,8 +11,7 @@ namespace {
 // Half of a second-level cache: what a chunk touches besides its arena (operands, weights) takes
 // the rest.
 constexpr int64_t kCacheBytes = int64_t{1} << 20;
-// Kernels handle rows in blocks of this many, or of a part.
-constexpr int64_t kBlock = 48;
+constexpr int64_t kBlock = kChunkBlock;
 
 SymbolBindings SymbolsFor(const ChunkingRequest& request, int64_t iterations) {
   SymbolBindings symbols = *request.symbols;
@@ -32,8 +31,8 @@ absl::StatusOr<int64_t> ChunkByCache(const ChunkingRequest& request) {
   const int64_t bytes = std::max<int64_t>(1, (two - one) / kBlock);
   const int64_t fits = std::max(kBlock, kCacheBytes / bytes / kBlock * kBlock);
   const int64_t share = (request.iterations + request.threads - 1) / request.threads;
-  const int64_t rounded = (share + kBlock - 1) / kBlock * kBlock;
-  return std::min({fits, std::max(kBlock, rounded), request.iterations});
+  const int64_t rounded = (share + request.block - 1) / request.block * request.block;
+  return std::min({fits, rounded, request.iterations});
 }
 
 int64_t ThreadsFor(const ChunkingRequest& request, int64_t chunk) {
@@ -122,8 +121,8 @@ absl::StatusOr<Chunking> ChooseChunking(const ChunkingRequest& request) {
 
 bool ChunkingMemo::Choice::Fits(const ChunkingRequest& other) const {
   return request.iterations == other.iterations && request.threads == other.threads &&
-         request.budget == other.budget && request.detail == other.detail &&
-         symbols == *other.symbols;
+         request.block == other.block && request.budget == other.budget &&
+         request.detail == other.detail && symbols == *other.symbols;
 }
 
 absl::StatusOr<Chunking> ChunkingMemo::Choose(const ChunkingRequest& request) {

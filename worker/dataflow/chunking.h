@@ -25,6 +25,10 @@ struct Chunking {
 
 enum class ChunkingDetail { kWhatIsNeeded, kPredictions };
 
+// Kernels handle rows in blocks of so many, or of a part.
+inline constexpr int64_t kChunkBlock = 48;
+inline constexpr int64_t kSmallChunkBlock = 8;
+
 struct ChunkingRequest {
   const Executable* executable = nullptr;
   std::string_view function;  // for messages
@@ -32,6 +36,8 @@ struct ChunkingRequest {
   std::string_view local;  // symbol of the number of iterations; empty: the step is not split
   int64_t iterations = 0;
   int threads = 1;
+  // A thread's share is a multiple of this: few where few iterations take long.
+  int64_t block = kChunkBlock;
   int64_t budget = 0;  // bytes of all arenas together; 0: any
   ChunkingDetail detail = ChunkingDetail::kWhatIsNeeded;
 };

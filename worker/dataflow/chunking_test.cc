@@ -80,6 +80,18 @@ TEST_F(ChunkingTest, WithoutABudgetTheCacheDecides) {
   EXPECT_EQ(Choose(5, 4, 0)->chunk, 5);
 }
 
+TEST_F(ChunkingTest, FewIterationsThatTakeLongAreSharedByThreads) {
+  EXPECT_EQ(Choose(16, 2, 0)->threads, 1);
+  ChunkingRequest request = RequestFor(16, 2, 0);
+  request.block = kSmallChunkBlock;
+  EXPECT_EQ(ChooseChunking(request)->chunk, 8);
+  EXPECT_EQ(ChooseChunking(request)->threads, 2);
+  request.iterations = 100;
+  EXPECT_EQ(ChooseChunking(request)->chunk, 56);
+  request.iterations = 5;
+  EXPECT_EQ(ChooseChunking(request)->chunk, 5);
+}
+
 TEST_F(ChunkingTest, ArenasKeepToTheBudget) {
   for (int64_t budget :
        {DemandOf(1), DemandOf(1) * 3, DemandOf(7) * 4, DemandOf(500), DemandOf(100'000)}) {

@@ -18,7 +18,7 @@ namespace weir {
 namespace {
 
 // A thread that sleeps comes to a task after about half of this.
-constexpr int64_t kWorthHelpersNs = 60'000;
+constexpr int64_t kWorthThreadsNs = 60'000;
 
 // The state of one step while its chunks run.
 class StepExecution {
@@ -26,9 +26,9 @@ class StepExecution {
   explicit StepExecution(StepTask task) : task_(std::move(task)) {}
 
   // Whether other threads come to it before it is over, if it takes what the last one took.
-  bool is_worth_helpers() const {
+  bool is_worth_threads() const {
     const std::optional<int64_t> ns = pace().Predict(task_.range.size());
-    return is_split() && ns.has_value() && *ns >= kWorthHelpersNs;
+    return is_split() && ns.has_value() && *ns >= kWorthThreadsNs;
   }
   bool is_short() const { return pace().IsShort(task_.symbols, task_.range); }
 
@@ -50,7 +50,7 @@ class StepExecution {
     Work();
     if (lanes_left_.fetch_sub(1) != 1) return false;
     Finish();
-    pace().Took(task_.symbols, task_.range, stats_.run_ns);
+    NoteWork(static_cast<int>(stats_.chunking.threads));
     return true;
   }
 
@@ -92,6 +92,7 @@ class StepExecution {
         .local = step().local(),
         .iterations = task_.range.size(),
         .threads = threads,
+        .block = is_worth_threads() ? kSmallChunkBlock : kChunkBlock,
         .budget = task_.memory_budget,
         .detail = task_.profile ? ChunkingDetail::kPredictions : ChunkingDetail::kWhatIsNeeded};
     WEIR_ASSIGN_OR_RETURN(stats_.chunking, task_.program->chunkings[task_.step]->Choose(request));
@@ -311,7 +312,7 @@ absl::StatusOr<std::vector<Tensor>> RunStepHere(StepTask task,
   cpu::LibrariesOnThisThread libraries;
   const auto step = std::make_shared<SharedStep>(std::move(task));
   StepExecution& execution = step->execution;
-  if (!execution.is_worth_helpers()) helpers = {};
+  if (!execution.is_worth_threads()) helpers = {};
   int64_t wanted = execution.Begin(1 + ThreadsOf(helpers)) - 1;
   for (ComputePool* pool : helpers) {
     for (int i = 0; i < pool->threads() && wanted > 0; ++i, --wanted) {
