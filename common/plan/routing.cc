@@ -31,15 +31,12 @@ absl::Status CheckIndices(const v1::Plan& plan) {
 
 // Inputs are fed, and nothing makes what is to be fed.
 absl::Status CheckFeeds(const v1::Plan& plan) {
-  const auto is_fed = [&plan](uint32_t value) {
-    return plan.values(static_cast<int>(value)).placement() == v1::PlanValue::PLACEMENT_FEED;
-  };
   for (const uint32_t input : plan.inputs()) {
-    if (!is_fed(input)) return InvalidArgument("plan: the input ", input, " is not fed");
+    if (!IsFeed(plan, input)) return InvalidArgument("plan: the input ", input, " is not fed");
   }
   for (const v1::Step& step : plan.steps()) {
     for (const uint32_t output : step.outputs()) {
-      if (!is_fed(output)) continue;
+      if (!IsFeed(plan, output)) continue;
       return InvalidArgument("plan: ", step.function(), " makes value ", output,
                              ", which is to be fed");
     }
@@ -76,6 +73,10 @@ void Widen(Need* need, v1::StepOperand::Part part) {
 bool IsCopy(v1::Step::Control control) {
   return control == v1::Step::CONTROL_ENTER || control == v1::Step::CONTROL_REPEAT ||
          control == v1::Step::CONTROL_LEAVE;
+}
+
+bool IsFeed(const v1::Plan& plan, uint32_t value) {
+  return plan.values(static_cast<int>(value)).placement() == v1::PlanValue::PLACEMENT_FEED;
 }
 
 RowRange RangeOf(int64_t extent, int rank, int world) {

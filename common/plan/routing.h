@@ -32,6 +32,9 @@ RowRange RangeOf(int64_t extent, int rank, int world);
 // Whether a step makes its outputs of its operands as they are.
 bool IsCopy(v1::Step::Control control);
 
+// Whether the value is an input. REQUIRES: the plan has it.
+bool IsFeed(const v1::Plan& plan, uint32_t value);
+
 // What a worker needs of a value that somebody else makes.
 enum class Need { kNothing, kRows, kWhole };
 

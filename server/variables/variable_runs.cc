@@ -8,10 +8,6 @@
 namespace weir {
 namespace {
 
-bool IsFeed(const v1::Plan& plan, uint32_t value) {
-  return plan.values(static_cast<int>(value)).placement() == v1::PlanValue::PLACEMENT_FEED;
-}
-
 int InputOf(const v1::Plan& plan, uint32_t value) {
   return static_cast<int>(std::find(plan.inputs().begin(), plan.inputs().end(), value) -
                           plan.inputs().begin());

@@ -26,7 +26,7 @@ std::vector<Tensor> ResultsOf(const v1::Plan& plan, absl::Span<const Tensor> inp
   std::vector<Tensor> results;
   results.reserve(plan.outputs_size());
   for (uint32_t value : plan.outputs()) {
-    if (plan.values(value).placement() != v1::PlanValue::PLACEMENT_FEED) {
+    if (!IsFeed(plan, value)) {
       results.push_back(run.Whole(value));
       continue;
     }

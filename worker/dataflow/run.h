@@ -45,8 +45,7 @@ class Run {
 
   // Whether it is a parameter of the program; of no value it is not.
   bool IsFeed(uint32_t value) const {
-    return value < slots_.size() && program_->plan.values(static_cast<int>(value)).placement() ==
-                                        v1::PlanValue::PLACEMENT_FEED;
+    return value < slots_.size() && weir::IsFeed(program_->plan, value);
   }
   // Takes rows [first_row, ...) of a value that somebody else made, `version` being how often it
   // was made before. Rows of later trips wait. Returns: an error for rows that do not belong here
